@@ -122,6 +122,7 @@ def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(
     far_stream.session.conf.set(PROVIDER, f"{STATE}.RocksDBStateStoreProvider")
     far_stream.session.conf.set(CHANGELOG, "true")
     far_stream.session.conf.set(FORMAT, version)
+    tells = not watch.bridge.spark_version().startswith("3.5")  # how a join opens its stores
     pairs: collections.Counter[tuple[str, int, int]] = collections.Counter()
 
     def keep(frame: Any, _: int) -> None:
@@ -138,7 +139,7 @@ def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(
         wanted = watch.move_all(query, rotated(watch, seen))
         far_stream.write(keys=10)
         watch.run(query)  # one batch or two: its sides list the folder one after another, and a file may come between
-        assert ahead(watch) == before + len(wanted)
+        assert ahead(watch) == before + (len(wanted) if tells else 0)
         far_stream.write(keys=10)
         assert watch.run(query) == wanted
         seen = wanted

@@ -84,10 +84,21 @@ def test_state_is_opened_ahead_where_that_was_tried_alone(version: str) -> None:
     assert answer.endswith(f"a move's first task: Spark {version} is untested: 3.5 to 4.3 are known to work")
 
 
-@pytest.mark.parametrize("version", ["3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0"])
-def test_state_is_opened_ahead_on_every_version_that_is_tried(version: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "but"),
+    [
+        ("3.5.9", ", but far state of joins is loaded by a move's first task: Spark 3.5 does not tell its schemas"),
+        ("4.0.5", ""),
+        ("4.1.4", ""),
+        ("4.2.1", ""),
+        ("4.3.0", ""),
+    ],
+)
+def test_state_is_opened_ahead_on_every_version_that_was_tried(version: str, but: str) -> None:
     offered: list[bool] = []
-    assert check_ahead(version, lambda: offered.append(True)) == OK
+    answer = check_ahead(version, lambda: offered.append(True))
+    assert passes(answer)
+    assert answer == f"{OK}{but}"
     assert offered == [True]
 
 

@@ -12,6 +12,7 @@ import scala.Tuple2;
  */
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
+  private static final String SCHEMAS = "getSchemaForStateStores";
   private static final int ONE_STORE = 3; // from this format on
   private static final String[] ONE = {"default"};
 
@@ -21,7 +22,7 @@ final class JoinRecipes {
   static void add(SparkPlan join, List found) throws Exception {
     int format = (int) Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");
-    if (!Recipes.staysOpen(conf)) {
+    if (!Recipes.staysOpen(conf) || !tells(manager(join))) {
       return;
     }
     long operator = Reflect.callLong(Reflect.orNull(Reflect.call(join, "stateInfo")), "operatorId");
@@ -49,36 +50,44 @@ final class JoinRecipes {
   /** Of keys and of values, by Spark's own function for the side. */
   private static Tuple2 schemas(SparkPlan join, String store, int format) throws Exception {
     boolean left = store.startsWith("left");
-    String beside = join.getClass().getPackage().getName() + ".";
-    Class type = find(join, beside + "SymmetricHashJoinStateManager$");
-    Object manager = module(type == null ? find(join, STATE + "SymmetricHashJoinStateManager$") : type); // before Spark 4.1
-    Object side = module(find(join, beside + "StreamingSymmetricHashJoinHelper$" + (left ? "LeftSide$" : "RightSide$")));
+    Object manager = manager(join);
+    Object side = module(join, beside(join) + "StreamingSymmetricHashJoinHelper$" + (left ? "LeftSide$" : "RightSide$"));
     SparkPlan input = (SparkPlan) Reflect.call(join, left ? "left" : "right");
     Object[] of = {side, input.output(), Reflect.call(join, left ? "leftKeys" : "rightKeys"), Integer.valueOf(format)};
-    Object all = method(manager, "getSchemaForStateStores").invoke(manager, of);
+    Object all = method(manager, SCHEMAS).invoke(manager, of);
     return (Tuple2) ((scala.collection.Map) all).apply(store);
   }
 
-  /** How keys are encoded; in Spark 3.5 by how many columns are a prefix. */
-  private static Object spec(SparkPlan join, Object keys) throws Exception {
-    Class type = find(join, STATE + "NoPrefixKeyStateEncoderSpec");
-    if (type == null) {
-      return Integer.valueOf(0);
+  /** Spark 3.5 does not: only its tasks know their schemas. */
+  private static boolean tells(Object manager) {
+    Method[] all = manager.getClass().getMethods();
+    boolean found = false;
+    for (int i = 0; i < all.length; i++) {
+      found |= all[i].getName().equals(SCHEMAS);
     }
+    return found;
+  }
+
+  /** Before Spark 4.1 it was among the stores. */
+  private static Object manager(SparkPlan join) throws Exception {
+    try {
+      return module(join, beside(join) + "SymmetricHashJoinStateManager$");
+    } catch (ClassNotFoundException early) {
+      return module(join, STATE + "SymmetricHashJoinStateManager$");
+    }
+  }
+
+  private static String beside(SparkPlan join) {
+    return join.getClass().getPackage().getName() + ".";
+  }
+
+  private static Object spec(SparkPlan join, Object keys) throws Exception {
+    Class type = join.getClass().getClassLoader().loadClass(STATE + "NoPrefixKeyStateEncoderSpec");
     return type.getConstructor(new Class[] {keys.getClass()}).newInstance(new Object[] {keys});
   }
 
-  /** Null where this Spark has no such class. */
-  private static Class find(SparkPlan join, String name) {
-    try {
-      return join.getClass().getClassLoader().loadClass(name);
-    } catch (ClassNotFoundException absent) {
-      return null;
-    }
-  }
-
-  private static Object module(Class type) throws Exception {
-    return type.getField("MODULE$").get(null);
+  private static Object module(SparkPlan join, String name) throws Exception {
+    return join.getClass().getClassLoader().loadClass(name).getField("MODULE$").get(null);
   }
 
   /** What Scala keeps private has the class's name before its own. */
