@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
-from streamjob_agent.bridge import passes
 from streamjob_agent.wire import GroupKey
 
 pytestmark = pytest.mark.spark
@@ -37,7 +36,8 @@ def rotated(watch: Any, seen: dict[GroupKey, str], step: int = 1) -> dict[GroupK
 
 def test_self_test_passes(bridge: Any) -> None:
     checks = dict(bridge.self_test())
-    assert passes(checks.pop("state_ahead")), "some versions cannot"
+    ahead = checks.pop("state_ahead")
+    assert ahead == "ok" or (bridge.spark_version().startswith("3.5") and "far state of joins" in ahead)
     assert set(checks.values()) == {"ok"}
     assert bridge.spark_version().count(".") >= 2
     assert bridge.application_id().startswith("app-")

@@ -24,6 +24,11 @@ public final class Opening extends scala.runtime.AbstractFunction1 implements Se
     }
   }
 
+  /** In the driver: throws where executors of this Spark cannot do it. */
+  public static void check() throws NoSuchMethodException {
+    Loan.check();
+  }
+
   /** The task; whether it is where it should be: a scheduler that has waited too long may have sent it to another executor. */
   public Object apply(Object rows) {
     boolean here = executor.equals(here());

@@ -1,48 +1,40 @@
 package io.streamjob.executor;
 
 import java.io.Serializable;
-import org.apache.hadoop.conf.Configuration;
+import java.lang.reflect.InvocationTargetException;
 import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec;
-import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStore$;
-import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
-import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
-import scala.Option;
 
 /** A store to be opened as its group's next task will do it: that one finds it open, or waits for what is left. */
 final class Store implements Serializable, Runnable {
-  private final StateStoreProviderId id;
-  private final long version;
-  private final Option name; // of the version, where versions have names
-  private final Object[] recipe; // what the query's own plan opens its stores by; see Recipes
-  private transient Configuration hadoop;
+  private final Object[] arguments; // of Spark's function that opens a store to be read; see Recipe
+  private transient Object[] here;
 
-  /** `parts`: id, Long version, Option of its name, recipe. */
-  Store(Object[] parts) {
-    id = (StateStoreProviderId) parts[0];
-    version = ((Long) parts[1]).longValue();
-    name = (Option) parts[2];
-    recipe = (Object[]) parts[3];
+  Store(Object[] arguments) {
+    this.arguments = arguments;
   }
 
   /** In the task: what was broadcast is read there. */
   void begin() {
-    hadoop = ((SerializableConfiguration) ((Broadcast) recipe[6]).value()).value();
+    here = (Object[]) arguments.clone();
+    for (int i = 0; i < here.length; i++) {
+      if (here[i] instanceof Broadcast) {
+        here[i] = ((SerializableConfiguration) ((Broadcast) here[i]).value()).value();
+      }
+    }
   }
 
   public void run() {
+    StateStoreProviderId id = (StateStoreProviderId) here[0];
     try {
       if (!StateStore$.MODULE$.isLoaded(id)) { // else a task was faster, or an older copy is there
-        ReadStateStore store = StateStore$.MODULE$.getReadOnly(id, (StructType) recipe[0], (StructType) recipe[1],
-            (KeyStateEncoderSpec) recipe[2], version, name, (Option) recipe[3], ((Boolean) recipe[4]).booleanValue(),
-            (StateStoreConf) recipe[5], hadoop, ((Boolean) recipe[7]).booleanValue());
-        store.release();
+        Loan.takeAndReturn(id, here);
       }
     } catch (Throwable fault) { // the group's own task meets it, too, and then Spark says what is wrong
-      System.err.println("streamjob: " + id + " was not opened ahead: " + fault);
+      Throwable why = fault instanceof InvocationTargetException ? fault.getCause() : fault;
+      System.err.println("streamjob: " + id + " was not opened ahead: " + why);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.streamjob.probe;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -20,7 +21,6 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import scala.Function1;
-import scala.Option$;
 import scala.Tuple2;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction0;
@@ -54,8 +54,13 @@ final class Ahead {
     this.faults = faults;
   }
 
-  /** `classes` maps names to bytes: executors get them with the first group that moves. */
+  /** `classes` maps names to bytes: executors get them with the first group that moves. Throws where this Spark is another. */
   synchronized void offer(Class type, Map classes) throws Exception {
+    try {
+      type.getMethod("check", new Class[0]).invoke(null, new Object[0]);
+    } catch (InvocationTargetException lacking) {
+      throw (Exception) lacking.getCause();
+    }
     this.classes = classes;
     ready.clear();
     opening = type.getConstructor(new Class[] {String.class, Object[].class});
@@ -141,8 +146,7 @@ final class Ahead {
         String name = one.named ? VersionNames.of((SparkPlan) top, one, partition, version) : null;
         if (!one.named || name != null) {
           StateStoreId store = new StateStoreId(root, one.operator, partition, one.store);
-          Object[] parts = {new StateStoreProviderId(store, run), Long.valueOf(version), Option$.MODULE$.apply(name), one.parts};
-          stores.add(parts);
+          stores.add(one.arguments(new StateStoreProviderId(store, run), version, name));
         }
       }
       if (executor != null && !stores.isEmpty() && submit(executor, stores.toArray(), run, version)) {

@@ -12,6 +12,7 @@ import scala.Tuple2;
  */
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
+  private static final String SCHEMAS = "getSchemaForStateStores";
   private static final int ONE_STORE = 3; // from this format on
   private static final String[] ONE = {"default"};
 
@@ -21,7 +22,7 @@ final class JoinRecipes {
   static void add(SparkPlan join, List found) throws Exception {
     int format = (int) Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");
-    if (!Recipes.staysOpen(conf)) {
+    if (!Recipes.staysOpen(conf) || !tells(manager(join))) {
       return;
     }
     long operator = Reflect.callLong(Reflect.orNull(Reflect.call(join, "stateInfo")), "operatorId");
@@ -49,13 +50,35 @@ final class JoinRecipes {
   /** Of keys and of values, by Spark's own function for the side. */
   private static Tuple2 schemas(SparkPlan join, String store, int format) throws Exception {
     boolean left = store.startsWith("left");
-    Object manager = module(join, join.getClass().getPackage().getName() + ".SymmetricHashJoinStateManager$");
-    Object side = module(join, join.getClass().getPackage().getName() + ".StreamingSymmetricHashJoinHelper$"
-        + (left ? "LeftSide$" : "RightSide$"));
+    Object manager = manager(join);
+    Object side = module(join, beside(join) + "StreamingSymmetricHashJoinHelper$" + (left ? "LeftSide$" : "RightSide$"));
     SparkPlan input = (SparkPlan) Reflect.call(join, left ? "left" : "right");
     Object[] of = {side, input.output(), Reflect.call(join, left ? "leftKeys" : "rightKeys"), Integer.valueOf(format)};
-    Object all = method(manager, "getSchemaForStateStores").invoke(manager, of);
+    Object all = method(manager, SCHEMAS).invoke(manager, of);
     return (Tuple2) ((scala.collection.Map) all).apply(store);
+  }
+
+  /** Spark 3.5 does not: only its tasks know their schemas. */
+  private static boolean tells(Object manager) {
+    Method[] all = manager.getClass().getMethods();
+    boolean found = false;
+    for (int i = 0; i < all.length; i++) {
+      found |= all[i].getName().equals(SCHEMAS);
+    }
+    return found;
+  }
+
+  /** Before Spark 4.1 it was among the stores. */
+  private static Object manager(SparkPlan join) throws Exception {
+    try {
+      return module(join, beside(join) + "SymmetricHashJoinStateManager$");
+    } catch (ClassNotFoundException early) {
+      return module(join, STATE + "SymmetricHashJoinStateManager$");
+    }
+  }
+
+  private static String beside(SparkPlan join) {
+    return join.getClass().getPackage().getName() + ".";
   }
 
   private static Object spec(SparkPlan join, Object keys) throws Exception {

@@ -16,6 +16,7 @@ final class Recipes {
     "keySchema", "valueSchema", "keyStateEncoderSpec", "stateSchemaBroadcast", "useColumnFamilies", null, null,
     "useMultipleValuesPerKey"
   };
+  private static final String[] EARLY_PARTS = {"keySchema", "valueSchema", "numColsPrefixKey", null, null, null, null, null};
 
   private Recipes() {
   }
@@ -52,9 +53,10 @@ final class Recipes {
 
   private static void collect(RDD rdd, List found) throws Exception {
     if ("StateStoreRDD".equals(rdd.getClass().getSimpleName())) {
-      Object[] parts = new Object[PARTS.length];
-      for (int i = 0; i < PARTS.length; i++) {
-        parts[i] = PARTS[i] == null ? null : part(rdd.getClass(), rdd, PARTS[i]);
+      String[] names = isEarly(rdd.getClass()) ? EARLY_PARTS : PARTS;
+      Object[] parts = new Object[names.length];
+      for (int i = 0; i < names.length; i++) {
+        parts[i] = names[i] == null ? null : part(rdd.getClass(), rdd, names[i]);
       }
       Object conf = Reflect.call(rdd, "storeConf");
       parts[5] = conf;
@@ -73,14 +75,28 @@ final class Recipes {
     }
   }
 
-  /** Whether a store is kept after its commit. */
+  /** Whether a store is kept after its commit: before Spark 4.1 all are. */
   static boolean staysOpen(Object conf) throws Exception {
-    return !((Boolean) Reflect.call(conf, "unloadOnCommit")).booleanValue();
+    return !isOn(conf, "unloadOnCommit");
   }
 
-  /** Whether versions have names that only their own tasks choose. */
+  /** Whether versions have names that only their own tasks choose: before Spark 4.0 none has. */
   static boolean named(Object conf) throws Exception {
-    return ((Boolean) Reflect.call(conf, "enableStateStoreCheckpointIds")).booleanValue();
+    return isOn(conf, "enableStateStoreCheckpointIds");
+  }
+
+  private static boolean isOn(Object conf, String setting) throws Exception {
+    return Reflect.has(conf, setting) && ((Boolean) Reflect.call(conf, setting)).booleanValue();
+  }
+
+  /** Spark 3.5. */
+  private static boolean isEarly(Class type) {
+    Field[] all = type.getDeclaredFields();
+    boolean early = false;
+    for (int i = 0; i < all.length; i++) {
+      early |= all[i].getName().equals(EARLY_PARTS[2]);
+    }
+    return early;
   }
 
   private static Object part(Class type, Object of, String name) throws Exception {
