@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import inside
 import pytest
 from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
 TASKS, NAP_MS, WAIT_S = 40, 10, 300.0
+FOR_EVER_MS = 10**9
 
 
 @pytest.fixture
@@ -48,3 +51,21 @@ def test_events_of_a_long_stage_come_together_but_none_waits_while_key_groups_mo
     assert {key: watch.seen[str(query.id)][key] for key in moved} == moved
     assert watch.failed_tasks == 0
     assert not watch.bridge.diagnostics()[0], "faults"
+
+
+@pytest.mark.parametrize("happens", ["a job begins", "groups move"])
+def test_what_is_not_of_a_task_alone_ends_a_rest(watch: Any, spark_cluster: Any, happens: str) -> None:
+    gathering, session = inside.field(watch.bridge._probe, "gathering"), spark_cluster.session
+    does: dict[str, Callable[[], object]] = {
+        "a job begins": lambda: session.sparkContext.parallelize([1], 1).count(),
+        "groups move": lambda: inside.call(session, gathering, "moves"),
+    }
+    spark_cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    inside.call(session, gathering, "sleep", 1)  # what had happened before
+    resting = threading.Thread(
+        target=inside.call, args=(session, gathering, "sleep", FOR_EVER_MS), daemon=True, name="rests"
+    )
+    resting.start()
+    does[happens]()
+    resting.join(WAIT_S)
+    assert not resting.is_alive()

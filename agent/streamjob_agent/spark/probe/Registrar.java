@@ -25,12 +25,14 @@ final class Registrar {
   private final Registry registry;
   private final StateStoreCoordinatorRef coordinator;
   private final Ahead ahead;
+  private final Gathering gathering;
 
-  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead) {
+  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead, Gathering gathering) {
     this.fleet = fleet;
     this.registry = registry;
     this.coordinator = coordinator;
     this.ahead = ahead;
+    this.gathering = gathering;
   }
 
   /** Gives every group without an owner one. */
@@ -119,6 +121,9 @@ final class Registrar {
     }
     synchronized (query) {
       List moved = new Rescue(query, ids).from(executor);
+      if (!moved.isEmpty()) {
+        gathering.moves();
+      }
       query.report(moved);
       guarded.addAndGet(moved.size());
       return moved.size();

@@ -1,0 +1,100 @@
+"""One query's looks at the world: most of them find what the last one left, but for tasks that have run since. Pure.
+
+:func:`streamjob_agent.registration.step` goes through all key groups. In the middle of a batch, where no executor comes
+or goes and nobody asks for anything, only those can be registered anew, told or counted whose task has run elsewhere
+than the one before: once a whole look has changed nothing, the next ones look at these alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+
+from streamjob_agent import gathering, registration
+from streamjob_agent.wire import GroupKey
+from streamjob_agent.wish import Wish, World
+
+Step = tuple[Wish, dict[GroupKey, str]]
+
+
+class Looks:
+    """Of one query; each begins with the state that the last one gave, or somebody has changed it."""
+
+    def __init__(self) -> None:
+        self._left: tuple[Wish, World] | None = None  # a state that a look at this world left as it was
+
+    def step(self, state: Wish, world: World, ran: Collection[GroupKey] | None) -> Step:
+        """As `registration.step`, but what the bridge was told in this batch is not told again where nothing changed.
+
+        `ran` are the groups that may be observed elsewhere than at the last look; None: any may be.
+        """
+        left, self._left = self._left, None
+        if left is not None and ran is not None and left[0] is state and _alike(left[1], world):
+            found = (state, dict[GroupKey, str]()) if not ran and _is_still(state, world) else None
+            if found is None and not world.boundary and not world.idle:
+                found = follow(state, world, ran)
+            if found is not None:
+                self._left = (found[0], world)
+                return found
+        after, told = registration.step(state, world)
+        same = after is state or (not world.boundary and not world.idle and not world.given and after == state)
+        after = state if same else after
+        if same and world.observed:
+            self._left = (after, world)
+        return after, told
+
+
+def _alike(before: World, now: World) -> bool:
+    """Whether nothing but tasks makes a difference between two worlds."""
+    return (
+        not now.given
+        and before.live == now.live
+        and before.shut == now.shut
+        and before.operators == now.operators
+        and before.first_traffic is now.first_traffic
+    )
+
+
+def _is_still(state: Wish, world: World) -> bool:
+    """Whether not even a batch's end makes a difference to what a look has left as it was."""
+    asks = state.goals or state.asked or state.recent or (world.shut and not state.planned)
+    return not asks and len(world.observed) == sum(world.operators.values())
+
+
+def follow(state: Wish, world: World, ran: Collection[GroupKey]) -> Step | None:
+    """What a step gives in the middle of a batch that only differs by these groups from one that changed nothing.
+
+    None where that has to be found out by a whole one. Takes O(groups in `ran` and moves that are not obeyed yet).
+    """
+    live, obeyed, away = frozenset(world.live), set[GroupKey](), dict[GroupKey, str]()
+    for key in ran:
+        owner, goal, here = state.registered.get(key), state.goals.get(key), world.observed.get(key)
+        lost = goal is not None and goal != here and (goal not in live or goal in world.shut)
+        if owner is None or owner not in live or lost:
+            return None
+        if here == owner:
+            obeyed.add(key)
+        elif owner in world.shut or state.asked.get(key, 0) >= state.failed_after:
+            return None
+        else:
+            away[key] = owner
+    return (_counted(state, obeyed, away) if obeyed or away else state), away
+
+
+def _counted(state: Wish, obeyed: Collection[GroupKey], away: dict[GroupKey, str]) -> Wish:
+    """The state once these groups were seen to run where they are registered, and those elsewhere."""
+    reached = {key for key in obeyed if state.goals.get(key) == state.registered[key]}
+    asked = {key: age for key, age in state.asked.items() if key not in obeyed}
+    asked |= {key: 0 for key in away if key not in asked}
+    after = dataclasses.replace(
+        state,
+        goals={key: goal for key, goal in state.goals.items() if key not in reached} if reached else state.goals,
+        told=state.told if away.items() <= state.told.items() else {**state.told, **away},
+        asked=asked,
+        recent={key: age for key, age in state.recent.items() if key not in obeyed},
+        failing=state.failing - reached,
+        done=state.done + len(reached),
+        done_total=state.done_total + len(reached),
+    )
+    same = after.told is state.told and after.goals is state.goals
+    return state if same and (after.asked, after.recent) == (state.asked, state.recent) else after
