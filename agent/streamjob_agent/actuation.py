@@ -155,7 +155,7 @@ class Actuation:
         return {owner: count for owner, count in held.items() if count}
 
     def obeying(self, query_id: str, where: Whereabouts, *, rests: bool) -> Collection[GroupKey]:
-        """Key groups that run elsewhere than they are wanted, and will not in the next batch, whatever becomes of others.
+        """Key groups that run elsewhere than they are wanted, and will not do so in the next batch.
 
         All of a query that `rests`, else those that executors being drained took from their own.
         """

@@ -50,9 +50,7 @@ def look(
     return Seen(
         queries=queries,
         resting=resting,
-        begun=frozenset(
-            query.query_id for query in queries if actuation.where(query.query_id, ledger).executors
-        ),
+        begun=frozenset(query.query_id for query in queries if actuation.where(query.query_id, ledger).executors),
         query_statuses=tuple(
             query_status(query, actuation, ledger, news, rests=query.query_id in resting) for query in queries
         ),

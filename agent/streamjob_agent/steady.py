@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
-from streamjob_agent import gathering, registration
+from streamjob_agent import registration
 from streamjob_agent.wire import GroupKey
 from streamjob_agent.wish import Wish, World
 

@@ -53,7 +53,7 @@ def replay(gateway: JavaGateway, partitions: int, figures: int) -> Any:
 
 
 def one_batch(probe: Any, ledger: Ledger) -> tuple[float, ...]:
-    """Milliseconds of the listener, then of Python's side of a drain and of the JVM's, at the batch's end and before."""
+    """Milliseconds of the listener, then of a drain in Python and in the JVM, at the batch's end and before."""
     listener_ms = probe.tasks() / 1e6
     drained(probe, ledger, 1)
     middle_ms = drained(probe, ledger, MIDDLE)
@@ -79,7 +79,9 @@ def main() -> None:
     args = parser.parse_args()
     gateway = jvm()
     try:
-        print("| key groups | batches | listener, ms | drain: Python, ms | JVM, ms | in mid-batch: Python, ms | JVM, ms |")
+        print(
+            "| key groups | batches | listener, ms | drain: Python, ms | JVM, ms | in mid-batch: Python, ms | JVM, ms |"
+        )
         print("|---|---|---|---|---|---|---|")
         for partitions in map(int, args.partitions.split(",")):
             probe, ledger = replay(gateway, partitions, args.figures), Ledger(1024, 2000)

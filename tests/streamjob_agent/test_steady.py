@@ -187,9 +187,7 @@ def test_moves_that_are_obeyed_and_tasks_that_are_stolen_are_counted_one_by_one(
     ],
     ids=["lost", "marked", "given", "traffic", "planned anew"],
 )
-def test_what_else_changes_is_looked_at_as_a_whole(
-    monkeypatch: pytest.MonkeyPatch, fields: dict[str, object]
-) -> None:
+def test_what_else_changes_is_looked_at_as_a_whole(monkeypatch: pytest.MonkeyPatch, fields: dict[str, object]) -> None:
     counted = Counted(monkeypatch, PLACED, MIDDLE)
     counted.look({}, **fields)
     assert counted.whole == 1

@@ -19,9 +19,7 @@ owners = st.dictionaries(st.sampled_from(KEYS), st.sampled_from("123"))
 steps = st.lists(st.tuples(owners, st.none() | owners, st.booleans()), max_size=8)
 
 
-def plain_held(
-    observed: dict[GroupKey, str], registered: dict[GroupKey, str], obeying: set[GroupKey]
-) -> Counter[str]:
+def plain_held(observed: dict[GroupKey, str], registered: dict[GroupKey, str], obeying: set[GroupKey]) -> Counter[str]:
     """Each group counts once at each executor that it is observed or registered at; an obeying one at the latter."""
     held: Counter[str] = Counter()
     for key in observed.keys() | registered.keys():

@@ -26,9 +26,7 @@ def made(spark_cluster: Any) -> Any:
     own = pathlib.Path(__file__).with_name("Drains.java").read_text()
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(
-        source.merged(package, [*source.java_files(importlib.resources.files(spark).joinpath("probe")), own])
-    )
+    compiler.cook(source.merged(package, [*source.java_files(importlib.resources.files(spark).joinpath("probe")), own]))
     types = gateway.new_array(jvm.java.lang.Class, 1)
     types[0] = jvm.java.lang.Integer.TYPE
     constructor = compiler.getClassLoader().loadClass(f"{package}.Drains").getDeclaredConstructor(types)

@@ -60,7 +60,8 @@ final class Gathering {
     heardNs = System.nanoTime();
   }
 
-  private synchronized void sleep(long ms) throws InterruptedException {
+  /** Until somebody stirs, for so long at most. */
+  synchronized void sleep(long ms) throws InterruptedException {
     long until = System.nanoTime() + ms * 1000000L;
     long left = ms;
     while (!stirred && left > 0L) {
