@@ -69,7 +69,7 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, news: News,
     wished = actuation.wishes[query.query_id]
     where, live = actuation.where(query.query_id, ledger), frozenset(actuation.fleet.live)
     obeying = actuation.obeying(query.query_id, where, rests=rests)
-    leave = obeying or not where.executors <= live
+    leave = obeying or not live.issuperset(where.executors)
     elsewhere = rehomed(where.apart, wished.registered, live, obeying) if leave else {}
     return QueryStatus(
         query_id=query.query_id,

@@ -2,7 +2,7 @@
 
 :func:`streamjob_agent.registration.step` goes through all key groups. In the middle of a batch, where no executor comes
 or goes and nobody asks for anything, only those can be registered anew, told or counted whose task has run elsewhere
-than the one before: once a whole look has changed nothing, the next ones look at these alone.
+than the one before: once a whole look has left nothing that another one would change, the next look at these alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Looks:
     """Of one query; each begins with the state that the last one gave, or somebody has changed it."""
 
     def __init__(self) -> None:
-        self._left: tuple[Wish, World] | None = None  # a state that a look at this world left as it was
+        self._left: tuple[Wish, World] | None = None  # a state that a look at this world would leave as it is
 
     def step(self, state: Wish, world: World, ran: Collection[GroupKey] | None) -> Step:
         """As `registration.step`, but what the bridge was told in this batch is not told again where nothing changed.
@@ -37,11 +37,15 @@ class Looks:
                 self._left = (found[0], world)
                 return found
         after, told = registration.step(state, world)
-        same = after is state or (not world.boundary and not world.idle and not world.given and after == state)
-        after = state if same else after
-        if same and world.observed:
+        if world.observed and (after is state or _lasts(after, world)):
             self._left = (after, world)
         return after, told
+
+
+def _lasts(state: Wish, world: World) -> bool:
+    """Whether a further look at the same world, in mid-batch, would leave the state as it is: some things take two."""
+    in_batch = not (world.boundary or world.idle or world.given)
+    return in_batch and registration.step(state, world)[0] == state
 
 
 def _alike(before: World, now: World) -> bool:
@@ -56,7 +60,7 @@ def _alike(before: World, now: World) -> bool:
 
 
 def _is_still(state: Wish, world: World) -> bool:
-    """Whether not even a batch's end makes a difference to what a look has left as it was."""
+    """Whether not even a batch's end makes a difference to a state that lasts."""
     asks = state.goals or state.asked or state.recent or (world.shut and not state.planned)
     return not asks and len(world.observed) == sum(world.operators.values())
 

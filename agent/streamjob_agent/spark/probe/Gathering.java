@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Lets the events of a stage come together before the next one is heard: to wake a thread up for each task that begins or
  * ends takes more of a core than all that is done with the news. Only in the middle of a stage of many tasks, whose sums
- * nobody asks for before its end, and never while key groups move: a group's state is opened ahead as soon as its task ends.
+ * nobody asks for before its end, and never while key groups move whose state is opened ahead as soon as their task ends.
  * A rest is the longer the more time the stage has left, and ends with any event that is not of a task alone.
  */
 final class Gathering {
@@ -18,11 +18,11 @@ final class Gathering {
   private static final long EMPTY_NS = 1000000L; // from one event to the next, if that had to be waited for
   private static final int AWAKE_BATCHES = 2;
   final AtomicLong rests = new AtomicLong();
-  private final AtomicInteger awake = new AtomicInteger(AWAKE_BATCHES); // ends of batches until events may gather
+  private final AtomicInteger awake = new AtomicInteger(); // ends of batches until events may gather
   private boolean stirred; // guarded by its own monitor
   private long heardNs = System.nanoTime(); // the queue's thread alone
 
-  /** Owners change: until this batch and the next one have ended, what is told is heard at once. */
+  /** Owners change of groups whose state is opened ahead: until this batch and the next one have ended, what is told is heard at once. */
   void moves() {
     awake.set(AWAKE_BATCHES);
     stir();

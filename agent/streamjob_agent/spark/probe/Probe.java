@@ -167,7 +167,7 @@ public final class Probe implements AutoCloseable {
     if (query == null || !registrar.on) {
       return;
     }
-    gathering.moves();
+    boolean moves = false;
     String[] rows = lines.split("\n");
     synchronized (query) {
       for (int r = 0; r < rows.length; r++) {
@@ -175,13 +175,16 @@ public final class Probe implements AutoCloseable {
         Operator operator = query.operator(Integer.parseInt(cells[0]));
         for (int p = 0; operator != null && p < operator.partitions && p + 1 < cells.length; p++) {
           if (cells[p + 1].length() > 0 && fleet.host(cells[p + 1]) != null) {
-            operator.want(p, cells[p + 1]);
+            moves |= operator.want(p, cells[p + 1]);
             query.given.remove(operator.id + "\t" + p); // the brain's word is the newer one
           }
         }
       }
     }
-    registrar.register(query);
+    if (moves && ahead.serves(query)) {
+      gathering.moves();
+    }
+    registrar.registerNew(query);
     registrar.prepare(query);
   }
 
