@@ -20,7 +20,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names, tokens
 from streamjob_agent import server as server_module
-from streamjob_agent import server
 from streamjob_agent.attach import Host
 from streamjob_agent.callers import Callers
 from streamjob_agent.config import AgentConfig
@@ -364,7 +363,7 @@ def test_what_a_full_disk_leaves_of_an_address_is_taken_away(
 
 
 def test_who_waits_for_callers_for_ever_is_woken_up_to_end(bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_IDLE_S", 1e6)
+    monkeypatch.setattr(server_module, "_IDLE_S", 1e6)
     host = attached(bridge, AgentConfig())
     assert host._server is not None
     waiting = host._server._thread
