@@ -8,12 +8,14 @@ than the one before: once a whole look has left nothing that another one would c
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import TypeVar
 
 from streamjob_agent import registration
 from streamjob_agent.wire import GroupKey
 from streamjob_agent.wish import Wish, World
 
+T = TypeVar("T")
 Step = tuple[Wish, dict[GroupKey, str]]
 
 
@@ -85,20 +87,33 @@ def follow(state: Wish, world: World, ran: Collection[GroupKey]) -> Step | None:
     return (_counted(state, obeyed, away) if obeyed or away else state), away
 
 
-def _counted(state: Wish, obeyed: Collection[GroupKey], away: dict[GroupKey, str]) -> Wish:
+def _counted(state: Wish, obeyed: Collection[GroupKey], away: Mapping[GroupKey, str]) -> Wish:
     """The state once these groups were seen to run where they are registered, and those elsewhere."""
     reached = {key for key in obeyed if state.goals.get(key) == state.registered[key]}
-    asked = {key: age for key, age in state.asked.items() if key not in obeyed}
-    asked |= {key: 0 for key in away if key not in asked}
-    after = dataclasses.replace(
+    asked = _without(state.asked, obeyed)
+    if not away.keys() <= asked.keys():
+        asked = {**dict.fromkeys(away, 0), **asked}
+    told = state.told if away.items() <= state.told.items() else {**state.told, **away}
+    recent = _without(state.recent, obeyed)
+    if not reached and asked is state.asked and told is state.told and recent is state.recent:
+        return state
+    return dataclasses.replace(
         state,
-        goals={key: goal for key, goal in state.goals.items() if key not in reached} if reached else state.goals,
-        told=state.told if away.items() <= state.told.items() else {**state.told, **away},
+        goals=_without(state.goals, reached),
+        told=told,
         asked=asked,
-        recent={key: age for key, age in state.recent.items() if key not in obeyed},
+        recent=recent,
         failing=state.failing - reached,
         done=state.done + len(reached),
         done_total=state.done_total + len(reached),
     )
-    same = after.told is state.told and after.goals is state.goals
-    return state if same and (after.asked, after.recent) == (state.asked, state.recent) else after
+
+
+def _without(by_group: Mapping[GroupKey, T], keys: Collection[GroupKey]) -> Mapping[GroupKey, T]:
+    """All but these keys; the same object where it has none of them."""
+    if not any(key in by_group for key in keys):
+        return by_group
+    left = dict(by_group)  # before a query's first tasks it has nearly all of its groups: a copy takes least
+    for key in keys:
+        left.pop(key, None)
+    return left
