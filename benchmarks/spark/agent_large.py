@@ -11,6 +11,9 @@ OUT/agent_large.jsonl, with the threads that took most.
 
 With EACH_S it is counted so often within batches, the first among them, for runs that are broken off before two have
 ended: one line for each of these parts, to OUT/agent_large_parts.jsonl, with the tasks that ended in it.
+
+A driver without the agent has threads of the same kinds, which wait for updates of accumulators or answer the job's own
+calls: its row says how much of the agent's is theirs.
 """
 
 from __future__ import annotations
@@ -120,8 +123,8 @@ def report(done: list[dict[str, Any]]) -> None:
     print("| key groups | side | batches | python, ms | listener, ms | calls, ms | together | the driver's JVM, ms |")
     print("|---|---|---|---|---|---|---|---|")
     for one in sorted(done, key=lambda one: (one["key_groups"], one["side"])):
-        cells = [f"{one[part]:.1f}" for part in PARTS] if one["side"] == "agent" else ["", "", ""]
-        together = f"{sum(one[part] for part in PARTS):.0f}" if one["side"] == "agent" else ""
+        cells = [f"{one[part]:.1f}" for part in PARTS]  # without an agent, Spark's own threads of the same kinds
+        together = f"{sum(one[part] for part in PARTS):.0f}"
         told = (str(one["key_groups"]), one["side"], str(one["batches"]), *cells, together, f"{one['driver']:.0f}")
         print(f"| {' | '.join(told)} |")
 
