@@ -1,4 +1,4 @@
-"""What the agent's Python side costs for 200 partitions x 2 operators: a metrics page, a drain, a step of registration.
+"""What the agent's Python side costs for 200 partitions x 2 operators: a metrics page, a drain, a round in mid-batch.
 
     python benchmarks/agent_exporter.py [PARTITIONS]
 
@@ -7,10 +7,12 @@ Prints medians of CPU time in milliseconds. No Spark: what its bridge costs is m
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.agent import Agent
@@ -38,6 +40,7 @@ from streamjob_agent.wish import Wish, World
 
 ROUNDS = 30
 EXECUTORS = tuple(str(number) for number in range(10))
+ELSEWHERE = 30  # key groups whose tasks run elsewhere than the ones before, between two rounds in mid-batch
 
 
 def even(operators: dict[int, int]) -> dict[GroupKey, str]:
@@ -77,6 +80,18 @@ def usage(operators: dict[int, int]) -> Usage:
         longest_stateful_stage_s=1.5,
         stages={"q": (*(stage(names.stage_name(operator)) for operator in operators), stage("free-0.0"))},
     )
+
+
+def in_batch(whole: Usage, moves: int) -> Iterator[Usage]:
+    """Drains in the middle of a batch: some of its groups run on another executor, and back again in the next one."""
+    nothing = dataclasses.replace(whole, groups={}, batches=(), stages={})
+    few = whole.groups["q"][:: max(1, len(whole.groups["q"]) // moves)][:moves] if moves else ()
+    for turn in itertools.count():
+        groups = tuple(
+            one._replace(executor_id=EXECUTORS[(int(one.executor_id) + turn) % 2], moments=Moments(0, 0.0))
+            for one in few
+        )
+        yield dataclasses.replace(nothing, groups={"q": groups} if groups else {})
 
 
 def stage(name: str) -> StageUsage:
@@ -126,7 +141,8 @@ def main() -> None:
     """Measure and print."""
     partitions = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     operators = {0: partitions, 1: partitions}
-    agent = Agent(OneBatch(operators), AgentConfig())  # type: ignore[arg-type]
+    bridge = OneBatch(operators)
+    agent = Agent(bridge, AgentConfig())  # type: ignore[arg-type]
     agent.prepare()
     agent.round()
     exporter, ledger, batch = Exporter(agent.facts), Ledger(1024, 2000), usage(operators)
@@ -134,14 +150,18 @@ def main() -> None:
     world = World(operators=operators, live=EXECUTORS, observed=owners)
     wish, _ = step(Wish(), world)
     print(f"{2 * partitions} key groups, {len(EXECUTORS)} executors, {len(exporter.page())} bytes per page")
-    print(f"{'metrics page after a batch':28s} {median_ms(exporter.page, agent.round):8.2f} ms")
+    print(f"{'metrics page after a batch':40s} {median_ms(exporter.page, agent.round):8.2f} ms")
     for name, action in {
         "metrics page once more": exporter.page,
         "take a drain in": lambda: ledger.take(batch),
         "registration step": lambda: step(wish, world),
-        "whole round without Spark": agent.round,
+        "round after a batch": agent.round,
     }.items():
-        print(f"{name:28s} {median_ms(action):8.2f} ms")
+        print(f"{name:40s} {median_ms(action):8.2f} ms")
+    for moves in (0, ELSEWHERE):
+        drains = in_batch(batch, moves)
+        spent_ms = median_ms(agent.round, lambda drains=drains: bridge.answers.update(drain=next(drains)))
+        print(f"{f'round in mid-batch, {moves} run elsewhere':40s} {spent_ms:8.2f} ms")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ import functools
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from streamjob_agent import registration, thefts, wish
+from streamjob_agent import thefts, wish
 from streamjob_agent.bridge import Query, SparkBridge
 from streamjob_agent.fleet import Fleet
 from streamjob_agent.guard import Guard
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.memory import AssignmentMemory, hinted_owners
+from streamjob_agent.steady import Looks
+from streamjob_agent.whereabouts import Whereabouts
 from streamjob_agent.wire import Assignment, GroupKey
 
 ESSENTIAL = ("look", "drain", "place", "mark")
@@ -37,6 +39,8 @@ class Actuation:
         self._told_marks: frozenset[str] = frozenset()
         self._recalled: set[str] = set()
         self._given: dict[str, dict[GroupKey, str]] = {}  # owners that the bridge chose, not taken over yet
+        self._looks: dict[str, Looks] = {}
+        self._where: dict[str, Whereabouts] = {}
         self._active: frozenset[str] = frozenset()
         self._idle: set[str] = set()
         self._past_moves: Counter[str] = Counter()  # of queries that are forgotten
@@ -111,6 +115,12 @@ class Actuation:
         if shut != self._told_marks and self._guard.did("mark", lambda: self._bridge.mark(shut)):
             self._told_marks = shut
 
+    def where(self, query_id: str, ledger: Ledger) -> Whereabouts:
+        """Where the key groups are of a query that was met, as the ledger and its wish say now."""
+        found = self._where.setdefault(query_id, Whereabouts())
+        found.update(ledger.owners(query_id), ledger.moved_from(query_id), self.wishes[query_id].registered)
+        return found
+
     def _register(self, query: Query, boundary: bool, ledger: Ledger) -> None:
         world = wish.World(
             operators=query.operators,
@@ -125,7 +135,8 @@ class Actuation:
             idle=query.idle,
         )
         before = self.wishes[query.query_id].told
-        kept, owners = registration.step(self.wishes[query.query_id], world)
+        looks = self._looks.setdefault(query.query_id, Looks())
+        kept, owners = looks.step(self.wishes[query.query_id], world, self.where(query.query_id, ledger).news())
         self.wishes[query.query_id] = kept
         targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
         if targets and not self._guard.did("place", lambda: self._bridge.place(query.query_id, targets)):
@@ -137,26 +148,22 @@ class Actuation:
 
         Of a query that rests only the latter count, and of groups that one being drained stole: the next batch obeys.
         """
-        held: Counter[str | None] = Counter()
+        held: Counter[str] = Counter()
         for query_id in self._active:
-            kept = self.wishes[query_id]
-            observed = ledger.owners(query_id)
-            if observed == kept.registered:  # nearly always, and found out in a tenth of the time
-                held.update(observed.values())
-                continue
-            stolen = self.stolen(query_id, observed)
-            for key in observed.keys() | kept.registered.keys():
-                registered = kept.registered.get(key)
-                obeys = query_id in resting or key in stolen
-                ran = registered if registered and obeys else observed.get(key)
-                held[ran] += 1
-                held[registered] += ran != registered
-        return {owner: count for owner, count in held.items() if owner is not None}
+            where = self.where(query_id, ledger)
+            held.update(where.held(self.obeying(query_id, where, rests=query_id in resting)))
+        return {owner: count for owner, count in held.items() if count}
 
-    def stolen(self, query_id: str, observed: Mapping[GroupKey, str]) -> frozenset[GroupKey]:
-        """The query's key groups, of those `observed` somewhere, that executors being drained took from their own."""
+    def obeying(self, query_id: str, where: Whereabouts, *, rests: bool) -> Collection[GroupKey]:
+        """Key groups that run elsewhere than they are wanted, and will not do so in the next batch.
+
+        All of a query that `rests`, else those that executors being drained took from their own.
+        """
+        if rests:
+            return where.apart.keys()
         homes = frozenset(self.fleet.live) - self.fleet.shut
-        return thefts.stolen(self.wishes[query_id], observed, self.fleet.marked, homes)
+        marked = self.fleet.marked
+        return thefts.stolen(self.wishes[query_id], where.apart, marked, homes) if marked else frozenset()
 
     def _remove(self, ledger: Ledger) -> None:
         """Ask those to go that may: marked, alive and empty. The others are tried again in the next round."""
@@ -203,7 +210,8 @@ class Actuation:
     def forget(self, queries: frozenset[str]) -> None:
         """Drop queries that are over; their moves stay counted."""
         for query_id in queries:
-            self._given.pop(query_id, None)
+            for known in (self._given, self._looks, self._where):
+                known.pop(query_id, None)
         for query_id in queries & self.wishes.keys():
             self._past_moves.update(_moves(self.wishes.pop(query_id)))
 

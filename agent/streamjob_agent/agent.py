@@ -21,7 +21,7 @@ from streamjob_agent.ledger import Ledger
 from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
-from streamjob_agent.pacing import LONGEST_STILL_S, Rounds, SlowWork, Stillness
+from streamjob_agent.pacing import Rounds, SlowWork, Stillness
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.rests import Rests
 from streamjob_agent.rises import Rises
@@ -113,29 +113,30 @@ class Agent:
     def turn(self) -> float:
         """Wait for a batch's end and look at Spark, unless a look would find nothing; the pause after it in seconds."""
         waited = self.guard.call("wait_for_boundary", self._wait, None)
-        if waited is False and self._still():
+        still = waited is False and self._still()
+        if still and self._stillness.left_s > 0.0:
             return 0.0
         began_s, failed = self._clock(), self._errors()
         self.guard.call("round", self.round, None)
-        self._stillness.looked(well=self._errors() == failed)
+        # A query that looks for data again and again is known to rest by looks that are not far apart.
+        news = not still or any(query.idle for query in self._seen.queries)
+        self._stillness.looked(well=self._errors() == failed, news=news)
         gap_s = self._rounds.gap_s(self._clock() - began_s)
         # A bridge that cannot wait: do not spin.
         return max(gap_s, self._config.poll_s) if waited is None else gap_s
 
     def _wait(self) -> bool:
-        started = [query for query in self._seen.query_statuses if query.batch_id is not None]
-        if len(started) < max(1, len(self._seen.query_statuses)):
+        statuses, begun = self._seen.query_statuses, self._seen.begun
+        if not statuses or any(one.batch_id is None and one.query_id not in begun for one in statuses):
             return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S))
-        quiet = self._stillness.lasts() and not self._actuation.busy  # then whatever happens ends the wait
-        return self._bridge.wait_for_boundary(
-            max(self._config.poll_s, LONGEST_STILL_S) if quiet else self._config.poll_s
-        )
+        still_s = 0.0 if self._actuation.busy else self._stillness.left_s  # then whatever happens ends the wait
+        return self._bridge.wait_for_boundary(max(self._config.poll_s, still_s))
 
     def _still(self) -> bool:
-        """Whether a round now would find what the last one left, and leave it so."""
+        """Whether a round now would find what the last one left, and leave it so, but for what tasks have taken."""
         with self._lock:
             asked = bool(self._inbox)
-        if asked or self._actuation.busy or not self._stillness.lasts():
+        if asked or self._actuation.busy:
             return False
         return not self.guard.call("changed", self._bridge.changed, True)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, GroupUsage, StageUsage, TrafficReading, Usage
-from streamjob_agent.totals import GroupTotals, QueryPage, QueryTotals, StageTotals
+from streamjob_agent.totals import QueryPage, QueryTotals, StageTotals
 from streamjob_agent.traffic import TrafficTable, add_sent
 from streamjob_agent.wire import GroupKey
 
@@ -62,12 +62,8 @@ class Ledger:
         query.shown_groups = None
         for usage in groups:
             totals = query.groups.get(usage.key)
-            if totals is None:
-                totals = query.groups[usage.key] = GroupTotals()
-                query.shown_owners = None
-            if totals.executor_id != usage.executor_id:
-                totals.executor_id = usage.executor_id
-                query.shown_owners = None
+            if totals is None or totals.executor_id != usage.executor_id:
+                totals = query.moves(usage.key, usage.executor_id)
             if usage.moments.batches == 0:
                 continue
             query.shown_recent_s = None
@@ -137,8 +133,20 @@ class Ledger:
             if query is None:
                 return {}
             if query.shown_owners is None:
-                query.shown_owners = {key: totals.executor_id for key, totals in query.groups.items()}
+                query.shown_owners = query.owners.copy()
             return query.shown_owners
+
+    def moved_from(self, query_id: str) -> Mapping[GroupKey, str | None] | None:
+        """The groups whose owner is another one than at the last call, each with the one before, None for none.
+
+        None where any may be another one: at first, and where groups were dropped. For one caller alone.
+        """
+        with self._lock:
+            query = self._queries.get(query_id)
+            if query is None:
+                return None
+            moved, query.moved_from = query.moved_from, {}
+            return moved
 
     def recent_busy_s(self, query_id: str) -> Mapping[GroupKey, float]:
         """Decayed busy time of each group, for comparison with each other only; copied once a batch."""

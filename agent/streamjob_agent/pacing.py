@@ -7,7 +7,11 @@ from collections.abc import Callable
 LONGEST_GAP_S = 60.0
 LONGEST_SLOW_GAP_S = 7200.0
 LONGEST_STILL_S = 5.0
-"""Seconds without a round at most: what tasks of a long batch have taken is told as often, and that a query rests."""
+"""Seconds without a round at most, while a batch is young: what its tasks have taken is told as often."""
+STILL_RATIO = 0.02
+"""Of a batch that is older: the part of its time so far for which no round may be made at most."""
+MOST_STILL_S = 30.0
+"""Seconds without a round at most, however old a batch is."""
 
 
 class Rounds:
@@ -27,22 +31,30 @@ class Rounds:
 
 
 class Stillness:
-    """Whether rounds may be left out as far as time and errors go: what has failed is tried again in the next round.
+    """How long rounds may be left out as far as time and errors go: what has failed is tried again in the next round.
 
     `clock`: seconds, never going back.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._since_s: float | None = None
+        self._looked_s: float | None = None
+        self._news_s = clock()
 
-    def looked(self, *, well: bool) -> None:
-        """A round has ended; `well` when nothing failed in it."""
-        self._since_s = self._clock() if well else None
+    def looked(self, *, well: bool, news: bool) -> None:
+        """A round has ended; `well` when nothing failed in it, `news` when it was not made for the time alone."""
+        self._looked_s = self._clock() if well else None
+        if news:
+            self._news_s = self._clock()
 
-    def lasts(self) -> bool:
-        """Whether the last round went well, a short time ago."""
-        return self._since_s is not None and self._clock() - self._since_s < LONGEST_STILL_S
+    @property
+    def left_s(self) -> float:
+        """Seconds until a round is due though nothing has happened, 0 if it is now."""
+        if self._looked_s is None:
+            return 0.0
+        quiet_s = self._looked_s - self._news_s
+        longest_s = min(MOST_STILL_S, max(LONGEST_STILL_S, STILL_RATIO * quiet_s))
+        return max(0.0, self._looked_s + longest_s - self._clock())
 
 
 class SlowWork:

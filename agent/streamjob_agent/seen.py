@@ -20,6 +20,7 @@ class Seen:
 
     queries: tuple[Query, ...] = ()
     resting: frozenset[str] = frozenset()
+    begun: frozenset[str] = frozenset()  # of which a task was seen
     query_statuses: tuple[QueryStatus, ...] = ()
     executors: tuple[ExecutorStatus, ...] = ()
     live: frozenset[str] = frozenset()
@@ -49,6 +50,7 @@ def look(
     return Seen(
         queries=queries,
         resting=resting,
+        begun=frozenset(query.query_id for query in queries if actuation.where(query.query_id, ledger).executors),
         query_statuses=tuple(
             query_status(query, actuation, ledger, news, rests=query.query_id in resting) for query in queries
         ),
@@ -65,15 +67,16 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, news: News,
     """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
     wished = actuation.wishes[query.query_id]
-    observed = ledger.owners(query.query_id)
-    obeying = observed.keys() if rests else actuation.stolen(query.query_id, observed)
-    homes = homes_of(observed, wished.registered, actuation.fleet.live, obeying)
+    where, live = actuation.where(query.query_id, ledger), frozenset(actuation.fleet.live)
+    obeying = actuation.obeying(query.query_id, where, rests=rests)
+    leave = obeying or not live.issuperset(where.executors)
+    elsewhere = rehomed(where.apart, wished.registered, live, obeying) if leave else {}
     return QueryStatus(
         query_id=query.query_id,
         run_id=query.run_id,
         name=query.name,
         batch_id=newest.batch_id if newest else None,
-        owners=owner_rows(query, homes),
+        owners=where.rows(query.operators, elsewhere),
         moves_pending=wished.moves_pending,
         moves_done=wished.done,
         moves_failed=wished.moves_failed,
@@ -84,27 +87,20 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, news: News,
     )
 
 
-def homes_of(
-    observed: Mapping[GroupKey, str],
+def rehomed(
+    apart: Mapping[GroupKey, str],
     registered: Mapping[GroupKey, str],
     live: Collection[str],
     obeying: Collection[GroupKey],
-) -> Mapping[GroupKey, str]:
-    """The executor of each group's newest task; where that is gone, and of those that will obey since their query waits
-    for data or since they were only stolen, the one it is registered at and will run on next."""
-    if (not obeying or observed == registered) and set(observed.values()) <= set(live):
-        return observed
+) -> dict[GroupKey, str]:
+    """The groups, of those that run `apart` from where they are registered, that are shown as if they ran there.
+
+    Those whose executor is gone, and those that will obey since their query waits for data or since they were only
+    stolen: the executor they are registered at is the one they will run on next. The others are where their newest task
+    ran.
+    """
     return {
-        key: registered[key] if (key in obeying or ran not in live) and registered.get(key) in live else ran
-        for key, ran in observed.items()
+        key: registered[key]
+        for key, ran in apart.items()
+        if (key in obeying or ran not in live) and registered.get(key) in live
     }
-
-
-def owner_rows(query: Query, homes: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
-    """Operator -> the executor of each partition, None before its first task."""
-    rows: dict[int, list[str | None]] = {operator: [None] * count for operator, count in query.operators.items()}
-    for (operator, partition), owner in homes.items():
-        row = rows.get(operator)
-        if row is not None and partition < len(row):
-            row[partition] = owner
-    return {operator: tuple(row) for operator, row in rows.items()}

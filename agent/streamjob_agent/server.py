@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import pathlib
+import socket
 import socketserver
 import threading
 import time
@@ -21,6 +23,7 @@ MOST_BODY_BYTES = 8 * 2**20
 _MOST_CALLERS = 16  # at once
 _REQUEST_TIMEOUT_S = 30.0
 _BODY_S = 30.0  # for all of it, however it drips
+_IDLE_S = 30.0  # between two looks of whoever waits for callers; to close, it is woken up
 _BREATH_S = 0.5  # before the next caller where one could not be let in
 _UNAUTHORISED = (
     b"Authorization: the agent's token is needed as Bearer TOKEN, and this is not it. It is the driver's "
@@ -68,7 +71,7 @@ class AgentServer:
         self._http = _QuietServer((host, port), handler, callers)
         handler.token = token(self.port)  # type: ignore[attr-defined]
         self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.5}, name="streamjob-agent-http", daemon=True
+            target=self._http.serve_forever, kwargs={"poll_interval": _IDLE_S}, name="streamjob-agent-http", daemon=True
         )
         self._thread.start()
 
@@ -87,7 +90,11 @@ class AgentServer:
 
     def close(self) -> None:
         """Stop listening."""
-        self._http.shutdown()
+        ending = threading.Thread(target=self._http.shutdown, daemon=True)
+        ending.start()
+        with contextlib.suppress(OSError):
+            self._http.socket.shutdown(socket.SHUT_RDWR)  # its thread waits for a caller
+        ending.join(timeout=2.0)
         self._http.server_close()
         self._thread.join(timeout=2.0)
 

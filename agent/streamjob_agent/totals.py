@@ -107,6 +107,9 @@ class QueryTotals:
 
     groups: dict[GroupKey, GroupTotals]
     traffic: TrafficTable
+    owners: dict[GroupKey, str] = dataclasses.field(default_factory=dict)  # executor of each group's newest task
+    # Groups whose owner has changed since somebody asked, with the one before; None where all may have.
+    moved_from: dict[GroupKey, str | None] | None = None
     first_traffic: TrafficReading | None = None
     sent: dict[GroupKey, SentTotals] = dataclasses.field(default_factory=dict)
     stages: dict[str, StageTotals] = dataclasses.field(default_factory=dict)
@@ -136,9 +139,20 @@ class QueryTotals:
     shown_groups: tuple[tuple[GroupKey, GroupTotals], ...] | None = None
     shown_traffic: tuple[Mapping[Pair, float], tuple[tuple[GroupKey, SentTotals], ...]] | None = None
 
+    def moves(self, key: GroupKey, executor_id: str) -> GroupTotals:
+        """The group's newest task ran elsewhere than the one before, or is its first; its totals."""
+        totals = self.groups.setdefault(key, GroupTotals())
+        if self.moved_from is not None:
+            self.moved_from.setdefault(key, self.owners.get(key))
+        totals.executor_id = self.owners[key] = executor_id
+        self.shown_owners = None
+        return totals
+
     def keep(self, groups: Collection[GroupKey]) -> None:
         """Drop what is known of other key groups."""
         self.groups = {key: one for key, one in self.groups.items() if key in groups}
+        self.owners = {key: owner for key, owner in self.owners.items() if key in groups}
+        self.moved_from = None
         self.sent = {key: one for key, one in self.sent.items() if key in groups}
         self.state_bytes = {key: size for key, size in self.state_bytes.items() if key in groups}
         self.shown_owners = self.shown_recent_s = self.shown_groups = self.shown_traffic = None

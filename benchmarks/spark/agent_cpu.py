@@ -44,7 +44,19 @@ def counts(
     conf: Mapping[str, str] = NO_CONF,
     longest_s: float = LONGEST_S,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What threads had spent after the job's batch `warm`, and at its end; `wanted` is what chain_job.py reads.
+    """What threads had spent after the job's batch `warm`, and at its end; see `told`."""
+    early, late = told(agent, partitions, wanted, conf, longest_s)
+    return early, late
+
+
+def told(
+    agent: str | None,
+    partitions: int,
+    wanted: dict[str, Any],
+    conf: Mapping[str, str] = NO_CONF,
+    longest_s: float = LONGEST_S,
+) -> list[dict[str, Any]]:
+    """What threads had spent each time the job told it; `wanted` is what chain_job.py reads.
 
     `agent` is the folder of one, None for a driver without; `conf` are settings beside overhead.py's, or in place of
     them. Of a job that is broken off after `longest_s`, up to its last batch; raises RuntimeError with the end of its
@@ -56,8 +68,7 @@ def counts(
         paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
         config.write_text(json.dumps({**paths, **wanted}))
         finish(agent, settings(partitions, conf), folder, longest_s)
-        early, late = json.loads((folder / "cpu").read_text())
-        return early, late
+        return list(json.loads((folder / "cpu").read_text()))
     except (OSError, ValueError) as error:
         raise RuntimeError(f"the job did not end well: {(folder / 'log').read_text()[-2000:]}") from error
     finally:
@@ -94,14 +105,18 @@ def parts_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
     `driver` is the whole JVM, Spark's own work in it among that.
     """
     batches = late["batch"] - early["batch"]
+    return {part: 1000.0 * seconds / batches for part, seconds in spent_s(early, late).items()}
+
+
+def spent_s(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
+    """What was spent between two counts, CPU seconds, by part; see `parts_ms`."""
     spent = {name: late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in late["jvm_s"]}
-    seconds = {
+    return {
         "python": late["python_s"] - early["python_s"],
         "listener": sum(one for name, one in spent.items() if name.startswith("spark-listener-group-streamjob")),
         "calls": sum(one for name, one in spent.items() if name.startswith("Thread-")),
         "driver": late["driver_s"] - early["driver_s"],
     }
-    return {part: 1000.0 * seconds[part] / batches for part in (*PARTS, "driver")}
 
 
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:

@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 def main(config_path: str) -> None:
     """Run the wanted number of batches; write the progress of each as one JSON line.
 
-    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end; with
-    `gather_ms`, as many listeners that do nothing count events beside, see listener_queues.py; `operators` 1 leaves the
-    second one out.
+    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end, or each
+    `each_s` seconds, with the tasks that had ended of the stages that ran; with `gather_ms`, as many listeners that do
+    nothing count events beside, see listener_queues.py; `operators` 1 leaves the second one out.
     """
     config = json.loads(pathlib.Path(config_path).read_text())
     spark = SparkSession.builder.getOrCreate()
@@ -29,17 +29,24 @@ def main(config_path: str) -> None:
     writer = (first if config.get("operators") == 1 else second).writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
     seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
+    each_s, told_s = config.get("each_s"), time.monotonic()
     handed = listeners(spark, config.get("gather_ms", ()))
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
-            if threads and not spent and seen >= config["warm"]:
+            if threads and each_s and time.monotonic() - told_s >= each_s:
+                told_s = time.monotonic()
+                spent.append({"batch": seen, "at_s": told_s, "tasks": ended(spark), **cpu(threads)})
+                pathlib.Path(config["cpu"]).write_text(json.dumps(spent))
+            if threads and not each_s and not spent and seen >= config["warm"]:
                 spent.append({"batch": seen, **cpu(threads), **events(handed)})
             for progress in query.recentProgress:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
-                    if spent and seen > spent[0]["batch"]:  # a run that is broken off has told what it came to
+                    if (
+                        not each_s and spent and seen > spent[0]["batch"]
+                    ):  # a run that is broken off has told what it came to
                         late = {"batch": seen, **cpu(threads), **events(handed)}
                         pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, late]))
     query.stop()
@@ -55,6 +62,13 @@ def cpu(threads: Any) -> dict[str, Any]:
     rows = [line.split("\t") for line in threads.spent().splitlines()]
     named_s = {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}
     return {"python_s": python_s, "jvm_s": named_s, "driver_s": threads.whole() / 1e9}
+
+
+def ended(spark: Any) -> int:
+    """Tasks that have ended of the stages that run now."""
+    tracker = spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return sum(stage.numCompletedTasks for stage in stages if stage is not None)
 
 
 def clock(spark: Any) -> Any:

@@ -4,8 +4,8 @@
 
 No Spark runs: events of its own, made by Replay.java, go through the probe's meter in a JVM with the settings of
 overhead.py's drivers. Two operators of PARTITIONS key groups, FIGURES accumulators of each task. Prints milliseconds a
-batch, for the first ten batches, in which the JVM is cold, and for the rest: of the listener, and of the drain on
-Python's side and the JVM's.
+batch, for the first ten batches, in which the JVM is cold, and for the rest: of the listener, of the drain after the
+batch on Python's side and the JVM's, and of a drain before its end, when all tasks have ended.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from streamjob_agent.spark import codec, source
 
 COLD = 10
 OPERATORS = 2
+MIDDLE = 20
 
 
 def jvm() -> JavaGateway:
@@ -51,13 +52,22 @@ def replay(gateway: JavaGateway, partitions: int, figures: int) -> Any:
     return compiler.getClassLoader().loadClass(f"{package}.Replay").getDeclaredConstructor(types).newInstance(arguments)
 
 
-def one_batch(probe: Any, ledger: Ledger) -> tuple[float, float, float]:
-    """Milliseconds of the listener, of Python's side of the drain, and of the JVM's."""
-    listener_ms = probe.batch() / 1e6
+def one_batch(probe: Any, ledger: Ledger) -> tuple[float, ...]:
+    """Milliseconds of the listener, then of a drain in Python and in the JVM, at the batch's end and before."""
+    listener_ms = probe.tasks() / 1e6
+    drained(probe, ledger, 1)
+    middle_ms = drained(probe, ledger, MIDDLE)
+    listener_ms += probe.end() / 1e6
+    return (listener_ms, *drained(probe, ledger, 1), *middle_ms)
+
+
+def drained(probe: Any, ledger: Ledger, times: int) -> tuple[float, float]:
+    """Milliseconds of Python's side of a drain and of the JVM's, the mean of so many."""
     jvm_ns, python_s = probe.spent(), time.process_time()
-    ledger.take(codec.read_usage(probe.drain()))
+    for _ in range(times):
+        ledger.take(codec.read_usage(probe.drain()))
     python_s = time.process_time() - python_s
-    return listener_ms, 1000 * python_s, (probe.spent() - jvm_ns) / 1e6
+    return 1000 * python_s / times, (probe.spent() - jvm_ns) / 1e6 / times
 
 
 def main() -> None:
@@ -69,12 +79,15 @@ def main() -> None:
     args = parser.parse_args()
     gateway = jvm()
     try:
-        print("| key groups | batches | listener, ms | drain: Python, ms | drain: JVM, ms |\n|---|---|---|---|---|")
+        print(
+            "| key groups | batches | listener, ms | drain: Python, ms | JVM, ms | in mid-batch: Python, ms | JVM, ms |"
+        )
+        print("|---|---|---|---|---|---|---|")
         for partitions in map(int, args.partitions.split(",")):
             probe, ledger = replay(gateway, partitions, args.figures), Ledger(1024, 2000)
             rows = [one_batch(probe, ledger) for _ in range(args.batches)]
             for name, some in (("cold", rows[:COLD]), ("warm", rows[COLD:])):
-                cells = [f"{statistics.fmean(column):.1f}" for column in zip(*some, strict=True)] if some else []
+                cells = [f"{statistics.fmean(column):.2f}" for column in zip(*some, strict=True)] if some else []
                 print(f"| {OPERATORS * partitions} | {name} | {' | '.join(cells)} |", flush=True)
     finally:
         gateway.shutdown()

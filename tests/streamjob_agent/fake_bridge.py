@@ -111,6 +111,33 @@ class FakeBridge:
             self._boundaries += 1
             self._ended.notify_all()
 
+    def run_tasks(self, owners: Mapping[GroupKey, str]) -> None:
+        """Tasks of these groups end on these executors, and their batch goes on."""
+        self.ran.update(owners)
+        nothing = {"tasks": 0, "first_tasks": 0, "busy_s": 0.0, "cpu_s": 0.0, "records": 0, "local_bytes": 0}
+        groups = tuple(
+            GroupUsage(
+                key=key,
+                executor_id=name,
+                counted_on="",
+                moments=Moments(batches=0, squared_s2=0.0),
+                remote_bytes=0,
+                state_rows=None,
+                **nothing,  # type: ignore[arg-type]
+            )
+            for key, name in owners.items()
+        )
+        usage = Usage(
+            groups={self.query_id: groups},
+            batches=(),
+            other_busy_s={},
+            executor_busy_s={},
+            failed_tasks=0,
+            longest_stateful_stage_s=None,
+        )
+        with self._ended:
+            self._usage.append(usage)
+
     def begin_batch(self, running: RunningBatch) -> None:
         """The next batch runs, and its rows are read."""
         nothing = Usage(

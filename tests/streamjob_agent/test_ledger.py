@@ -124,6 +124,18 @@ def test_owners_are_copied_when_one_has_changed_and_not_in_each_round(ledger: Le
     assert (recent_s, ledger.recent_busy_s("q")) == ({A: 1.5, B: 1.5}, {A: 1.5, B: 0.8 * 1.5 + 1.5, C: 1.5})
 
 
+def test_whose_owner_has_changed_is_told_once_with_the_one_before(ledger: Ledger) -> None:
+    assert ledger.moved_from("q") is None
+    ledger.take(drained(groups={"q": (tasks(A, "1"), tasks(B, "1"))}))
+    assert ledger.moved_from("q") is None, "any may be another one, for who has not asked yet"
+    ledger.take(drained(groups={"q": (tasks(A, "2"), tasks(B, "1"), tasks(C, "1"))}))
+    ledger.take(drained(groups={"q": (tasks(A, "3"),)}))
+    assert ledger.moved_from("q") == {A: "1", C: None}
+    assert ledger.moved_from("q") == {}
+    ledger.keep("q", {A})
+    assert (ledger.moved_from("q"), ledger.owners("q")) == (None, {A: "3"})
+
+
 def stage(name: str, level: int = 0) -> StageUsage:
     return StageUsage(stage=name, level=level, wall_s=0.5, busy_s=1.5, longest_s=0.25, wait_s=0.125)
 

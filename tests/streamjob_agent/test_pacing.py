@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamjob_agent.pacing import Rounds, SlowWork
+from streamjob_agent.pacing import LONGEST_STILL_S, MOST_STILL_S, STILL_RATIO, Rounds, SlowWork, Stillness
 
 
 class Readings:
@@ -73,3 +73,54 @@ def test_what_was_spent_is_the_sum_of_what_was_done() -> None:
         rounds.gap_s(cost_s)
         work.done(cost_s)
     assert (rounds.spent_s, work.spent_s) == (0.75, 0.75)
+
+
+class Quiet:
+    """Rounds of which each is made as soon as it is due; the clock begins at 0."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.stillness = Stillness(lambda: self.now_s)
+
+    def rounds_until(self, end_s: float) -> int:
+        """How many are made by then, though nothing happens."""
+        made = 0
+        while (due_s := self.now_s + self.stillness.left_s) <= end_s:
+            self.now_s = due_s
+            self.stillness.looked(well=True, news=False)
+            made += 1
+        self.now_s = end_s
+        return made
+
+
+def test_a_young_batch_is_looked_at_every_few_seconds() -> None:
+    quiet = Quiet()
+    quiet.stillness.looked(well=True, news=True)
+    assert quiet.stillness.left_s == LONGEST_STILL_S
+    assert quiet.rounds_until(60.0) == 60.0 / LONGEST_STILL_S
+    quiet.now_s += 0.5 * LONGEST_STILL_S
+    assert quiet.stillness.left_s == 0.5 * LONGEST_STILL_S
+
+
+def test_an_older_one_as_seldom_as_its_age_allows_but_not_for_longer_than_that() -> None:
+    quiet = Quiet()
+    quiet.stillness.looked(well=True, news=True)
+    quiet.rounds_until(1000.0)
+    quiet.stillness.looked(well=True, news=False)
+    assert quiet.stillness.left_s == STILL_RATIO * 1000.0
+    assert quiet.rounds_until(1800.0) <= 40
+    quiet.stillness.looked(well=True, news=False)
+    assert quiet.stillness.left_s == MOST_STILL_S
+
+
+def test_news_and_failures_bring_the_next_look_forward() -> None:
+    quiet = Quiet()
+    quiet.rounds_until(2000.0)
+    quiet.stillness.looked(well=False, news=False)
+    assert quiet.stillness.left_s == 0.0
+    quiet.stillness.looked(well=True, news=True)
+    assert quiet.stillness.left_s == LONGEST_STILL_S
+
+
+def test_a_look_is_due_before_the_first() -> None:
+    assert Quiet().stillness.left_s == 0.0

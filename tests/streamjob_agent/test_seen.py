@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamjob_agent.actuation import Actuation
-from streamjob_agent.bridge import GroupUsage, Moments, Query, Usage
+from streamjob_agent.bridge import GroupUsage, Moments, Usage
 from streamjob_agent.guard import Guard
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.memory import AssignmentMemory
-from streamjob_agent.seen import homes_of, owner_rows
+from streamjob_agent.seen import rehomed
 from streamjob_agent.spread import group_keys
 from streamjob_agent.wire import GroupKey
 from streamjob_agent.wish import Wish
@@ -24,25 +24,17 @@ OWNERS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from("123"))
 
 
 @given(OWNERS, st.none() | OWNERS, st.sets(st.sampled_from(KEYS)))
-def test_a_home_is_where_the_newest_task_ran_unless_it_is_gone_or_obeys(
+def test_a_group_is_shown_where_its_newest_task_ran_unless_that_is_gone_or_it_obeys(
     observed: dict[GroupKey, str], other: dict[GroupKey, str] | None, obeying: set[GroupKey]
 ) -> None:
     registered = observed if other is None else other
+    apart = {key: ran for key, ran in observed.items() if registered.get(key) != ran}
     expected = {}
-    for key, ran in observed.items():
+    for key, ran in apart.items():
         wanted = registered.get(key)
-        goes = wanted is not None and wanted in "12" and (key in obeying or ran == "3")
-        expected[key] = wanted if goes else ran
-    assert homes_of(observed, registered, ("1", "2"), obeying) == expected
-
-
-@given(OWNERS)
-def test_rows_have_a_place_for_each_partition_of_the_plan(homes: dict[GroupKey, str]) -> None:
-    query = Query(query_id="q", run_id="r", name=None, operators={3: 2, 0: 1}, trigger_interval_s=None)
-    first, third = GroupKey(operator=0, partition=0), GroupKey(operator=3, partition=0)
-    rows = owner_rows(query, homes)
-    assert rows == {3: (homes.get(third), None), 0: (homes.get(first),)}
-    assert list(rows) == [3, 0]
+        if wanted is not None and wanted in "12" and (key in obeying or ran == "3"):
+            expected[key] = wanted
+    assert rehomed(apart, registered, ("1", "2"), obeying) == expected
 
 
 def usage_of(observed: dict[GroupKey, str]) -> Usage:

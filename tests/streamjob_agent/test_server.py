@@ -360,3 +360,14 @@ def test_what_a_full_disk_leaves_of_an_address_is_taken_away(
     with pytest.raises(OSError, match="No space left"):
         host._server.write_address(str(tmp_path / "folder/address"), "127.0.0.1")
     assert list((tmp_path / "folder").iterdir()) == []
+
+
+def test_who_waits_for_callers_for_ever_is_woken_up_to_end(bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "_IDLE_S", 1e6)
+    host = attached(bridge, AgentConfig())
+    assert host._server is not None
+    waiting = host._server._thread
+    host.close()
+    host._server.close()
+    waiting.join(60.0)
+    assert not waiting.is_alive()

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from fake_bridge import APPLICATION, QUERY, FakeBridge, executor
 
+from streamjob_agent import registration
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.pacing import LONGEST_STILL_S
-from streamjob_agent.wire import Assignment
+from streamjob_agent.pacing import LONGEST_STILL_S, STILL_RATIO
+from streamjob_agent.wire import Assignment, GroupKey
 
 
 class Still:
@@ -69,6 +70,68 @@ def test_a_long_batch_is_looked_at_now_and_then() -> None:
     still.now_s = LONGEST_STILL_S
     assert still.asked() >= {"look", "drain"}
     assert still.asked() == set()
+
+
+def test_the_older_a_batch_is_the_more_seldom_it_is_looked_at_until_something_happens() -> None:
+    still = Still()
+    still.now_s = 1000.0
+    assert still.asked() >= {"look", "drain"}
+    still.now_s += 0.5 * STILL_RATIO * 1000.0
+    assert still.asked() == set()
+    still.now_s = 1000.0 + STILL_RATIO * 1000.0
+    assert still.asked() >= {"look", "drain"}
+    still.bridge.run_batch()
+    still.asked()
+    still.now_s += LONGEST_STILL_S
+    assert still.asked() >= {"look", "drain"}
+
+
+def test_a_query_that_waits_for_data_is_looked_at_as_often_as_in_a_young_batch() -> None:
+    still = Still()
+    still.bridge.idle = True
+    still.now_s = 1000.0
+    still.asked()
+    still.now_s += LONGEST_STILL_S
+    assert still.asked() >= {"look", "drain"}
+
+
+def test_in_a_long_batch_key_groups_that_run_where_they_did_are_not_gone_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    still, stolen = Still(), GroupKey(operator=1, partition=4)
+    home = still.bridge.registered[stolen]
+    thief = next(name for name in still.bridge.alive if name != home)
+    still.now_s = LONGEST_STILL_S
+    still.asked()  # a look at all of them, which leaves them as they are
+    monkeypatch.setattr(registration, "step", lambda *_: broken())
+    before = {one.executor_id: one.groups for one in still.agent.status().executors}
+    still.bridge.run_tasks({stolen: thief})
+    still.now_s *= 2
+    assert still.asked() >= {"look", "drain", "place"}
+    status = still.agent.status()
+    assert (status.queries[0].owners[1][4], status.errors_total) == (thief, 0)
+    held = {one.executor_id: one.groups for one in status.executors}
+    assert held == {**before, thief: before[thief] + 1}, "it is registered at home"
+    still.bridge.run_tasks({stolen: home})
+    still.asked()
+    assert {one.executor_id: one.groups for one in still.agent.status().executors} == before
+    assert still.agent.status().queries[0].owners[1][4] == home
+    assert still.agent.guard.errors() == {}
+
+
+def test_what_runs_for_the_first_time_need_not_be_waited_for_as_closely() -> None:
+    bridge = FakeBridge()
+    agent = Agent(bridge, AgentConfig(), clock=lambda: 0.0)
+    agent.prepare()
+    bridge.still = True
+    agent.turn()
+    agent.turn()
+    bridge.run_tasks({GroupKey(operator=0, partition=0): "1"})
+    bridge.still = False
+    agent.turn()
+    bridge.still = True
+    agent.turn()
+    assert bridge.called("wait_for_boundary") == [0.2, 0.2, 0.2, LONGEST_STILL_S]
 
 
 def test_one_wait_is_as_long_as_nothing_is_under_way_and_an_assignment_ends_it() -> None:

@@ -73,6 +73,26 @@ def test_batch_0_is_even_moves_are_obeyed_and_a_restart_keeps_them(
     assert watch.failed_tasks == 0
 
 
+def test_what_is_asked_for_again_before_its_next_task_is_registered_once(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    wanted = rotated(watch, watch.run(query))
+
+    def newly() -> int:
+        """Registrations of one more call; a query that finds no data makes all of them anew now and then, too."""
+        before = watch.bridge.diagnostics()[1]["registered"]
+        watch.move_all(query, wanted)
+        return int(watch.bridge.diagnostics()[1]["registered"] - before)
+
+    assert newly() >= len(wanted)
+    watch.cluster.wait_until(lambda: newly() == 0, "nothing is registered again")
+    file_stream.write()
+    assert watch.run(query) == {key: executor.executor_id for key, executor in wanted.items()}
+    query.stop()
+
+
 def test_plain_sink_obeys_each_batch_while_batches_follow_at_once(watch: Any, file_stream: Any) -> None:
     file_stream.write(files=6)
     writer = counts(file_stream).writeStream.outputMode("complete").format("memory").queryName("plain")

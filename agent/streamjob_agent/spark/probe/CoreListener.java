@@ -13,6 +13,7 @@ import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 
@@ -137,6 +138,10 @@ public final class CoreListener extends SparkListener {
     }
   }
 
+  public void onTaskStart(SparkListenerTaskStart event) {
+    rest(event.stageId(), event.stageAttemptId());
+  }
+
   public void onTaskEnd(SparkListenerTaskEnd event) {
     long from = System.nanoTime();
     try {
@@ -154,8 +159,12 @@ public final class CoreListener extends SparkListener {
 
   private void rest(int id, int attempt) {
     Stage stage = gathering.idle() ? meter.stage(id, attempt) : null;
-    if (stage != null) {
-      gathering.rest(stage.left(), stage.leftMs(System.currentTimeMillis()));
+    try {
+      if (stage != null) {
+        gathering.rest(stage.left(), stage.leftMs(System.currentTimeMillis()));
+      }
+    } catch (InterruptedException end) {
+      Thread.currentThread().interrupt(); // the queue's own: the driver ends
     }
   }
 

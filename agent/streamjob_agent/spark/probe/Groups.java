@@ -1,5 +1,6 @@
 package io.streamjob.probe;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
@@ -8,6 +9,8 @@ import java.util.TreeMap;
 /** What the key groups of one query took since the last drain. Guarded by the meter's monitor. */
 final class Groups {
   private final TreeMap operators = new TreeMap(); // Integer -> Usage[] by partition, null where there is nothing to tell
+  private final TreeMap news = new TreeMap(); // Integer operator -> ArrayList of partitions that have become fresh
+  private boolean all; // whether others may be fresh, too, or not open
   private int count;
 
   int count() {
@@ -31,8 +34,20 @@ final class Groups {
     return row[partition];
   }
 
+  /** There is something to tell of the group before its batch has ended. */
+  void fresh(int operator, int partition) {
+    Integer name = Integer.valueOf(operator);
+    ArrayList partitions = (ArrayList) news.get(name);
+    if (partitions == null) {
+      partitions = new ArrayList();
+      news.put(name, partitions);
+    }
+    partitions.add(Integer.valueOf(partition));
+  }
+
   /** A batch has ended. */
   void close() {
+    all = true;
     Iterator each = operators.values().iterator();
     while (each.hasNext()) {
       Usage[] row = (Usage[]) each.next();
@@ -46,6 +61,7 @@ final class Groups {
 
   /** The batch that runs is forgotten; the milliseconds that it has taken so far. */
   long abandon() {
+    all = true;
     long busyMs = 0L;
     Iterator each = operators.values().iterator();
     while (each.hasNext()) {
@@ -57,8 +73,33 @@ final class Groups {
     return busyMs;
   }
 
-  /** Tells what is new, and keeps what the batch that runs has had so far. */
+  /** Tells what is new, and keeps what the batch that runs has had so far. In its middle few groups have any news. */
   void drain(String query, Drained out) {
+    if (all) {
+      drainAll(query, out);
+    } else {
+      drainNews(query, out);
+    }
+    all = false;
+    news.clear();
+  }
+
+  private void drainNews(String query, Drained out) {
+    Iterator each = news.entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry entry = (Map.Entry) each.next();
+      Usage[] row = (Usage[]) operators.get(entry.getKey());
+      ArrayList partitions = (ArrayList) entry.getValue();
+      for (int i = 0; i < partitions.size(); i++) {
+        int partition = ((Integer) partitions.get(i)).intValue();
+        row[partition].write(partition, out);
+      }
+      told(query, entry.getKey(), partitions.size(), out);
+    }
+  }
+
+  /** Goes through all of them. */
+  void drainAll(String query, Drained out) {
     Iterator each = operators.entrySet().iterator();
     while (each.hasNext()) {
       Map.Entry entry = (Map.Entry) each.next();
@@ -75,11 +116,15 @@ final class Groups {
         }
       }
       if (told > 0) {
-        out.text.append("G\t").append(query).append('\t').append(entry.getKey()).append('\t').append(told).append('\n');
+        told(query, entry.getKey(), told, out);
       }
     }
     if (count == 0) {
       operators.clear();
     }
+  }
+
+  private static void told(String query, Object operator, int rows, Drained out) {
+    out.text.append("G\t").append(query).append('\t').append(operator).append('\t').append(rows).append('\n');
   }
 }

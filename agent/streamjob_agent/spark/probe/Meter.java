@@ -262,10 +262,11 @@ final class Meter {
       }
     }
     stage.starts(named.operator, task.partitionId() - partition);
-    Usage usage = usage(named.query.id, named.operator, partition, partitions);
+    Groups ofQuery = groups(named.query.id);
+    Usage usage = usage(ofQuery, named.operator, partition, partitions);
     boolean first = isFirst(stage, task, metrics);
-    if (usage != null) {
-      usage.add(executor, metrics, state, first, moved);
+    if (usage != null && usage.add(executor, metrics, state, first, moved)) {
+      ofQuery.fresh(named.operator, partition);
     }
     return named.operator;
   }
@@ -306,12 +307,16 @@ final class Meter {
     return task.launchTime() < ended.longValue();
   }
 
-  private Usage usage(String queryId, int operator, int partition, int partitions) {
+  private Groups groups(String queryId) {
     Groups ofQuery = (Groups) groups.get(queryId);
     if (ofQuery == null) {
       ofQuery = new Groups();
       groups.put(queryId, ofQuery);
     }
+    return ofQuery;
+  }
+
+  private Usage usage(Groups ofQuery, int operator, int partition, int partitions) {
     Usage usage = ofQuery.get(operator, partition);
     if (usage == null && groupCount() >= MOST_GROUPS) {
       dropped++;

@@ -35,12 +35,15 @@ final class Operator {
     this.work = new double[partitions];
   }
 
-  void want(int partition, String executor) {
-    if (!executor.equals(wanted[partition])) {
+  /** Whether it was wanted elsewhere, or nowhere, until now. */
+  boolean want(int partition, String executor) {
+    boolean moves = !executor.equals(wanted[partition]);
+    if (moves) {
       wanted[partition] = executor;
       settled[partition] = false;
       left[partition] = false;
     }
+    return moves;
   }
 
   /** Whether it is the first task since then that ended where the group is not wanted. */

@@ -38,6 +38,7 @@ public final class Probe implements AutoCloseable {
   private Hook hook;
   private Stopper stopper;
   private CoreListener core;
+  private Stirring stirring;
   private QueryListener listener;
   private Sessions sessions;
   private volatile String told = ""; // what was described last
@@ -52,14 +53,15 @@ public final class Probe implements AutoCloseable {
     faults = new Faults();
     fleet = new Fleet(spark);
     ahead = new Ahead(spark, fleet, faults);
-    registrar = new Registrar(fleet, registry, coordinator, ahead);
+    gathering = new Gathering();
+    registrar = new Registrar(fleet, registry, coordinator, ahead, gathering);
     wait = new LocalityWait(spark, new OtherWaits(spark, faults));
     removal = new Removal(spark, fleet, registrar, running, faults);
     plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
     binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
-    gathering = new Gathering();
+    stirring = new Stirring(gathering);
     sizes = new StateSizes();
     Gate gate = new Gate(faults);
     hook = new Hook(spark, registry, registrar, plans, wait, faults, gate, running);
@@ -78,6 +80,7 @@ public final class Probe implements AutoCloseable {
   /** Starts listening, on an event queue of the probe's own. */
   public void attach(Object session) throws Exception {
     context.listenerBus().addToQueue(core, "streamjob");
+    context.listenerBus().addToStatusQueue(stirring);
     fleet.seed();
     sessions.stay(session);
     sessions.look();
@@ -97,6 +100,8 @@ public final class Probe implements AutoCloseable {
     hook.open = false;
     listener.open = false;
     wait.close();
+    context.listenerBus().removeListener(stirring);
+    gathering.moves(); // the queue is waited for
     context.listenerBus().removeListener(core);
     sessions.leave();
   }
@@ -162,7 +167,7 @@ public final class Probe implements AutoCloseable {
     if (query == null || !registrar.on) {
       return;
     }
-    gathering.moves();
+    boolean moves = false;
     String[] rows = lines.split("\n");
     synchronized (query) {
       for (int r = 0; r < rows.length; r++) {
@@ -170,13 +175,16 @@ public final class Probe implements AutoCloseable {
         Operator operator = query.operator(Integer.parseInt(cells[0]));
         for (int p = 0; operator != null && p < operator.partitions && p + 1 < cells.length; p++) {
           if (cells[p + 1].length() > 0 && fleet.host(cells[p + 1]) != null) {
-            operator.want(p, cells[p + 1]);
+            moves |= operator.want(p, cells[p + 1]);
             query.given.remove(operator.id + "\t" + p); // the brain's word is the newer one
           }
         }
       }
     }
-    registrar.register(query);
+    if (moves && ahead.serves(query)) {
+      gathering.moves();
+    }
+    registrar.registerNew(query);
     registrar.prepare(query);
   }
 

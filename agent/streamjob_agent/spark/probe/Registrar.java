@@ -25,12 +25,14 @@ final class Registrar {
   private final Registry registry;
   private final StateStoreCoordinatorRef coordinator;
   private final Ahead ahead;
+  private final Gathering gathering;
 
-  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead) {
+  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead, Gathering gathering) {
     this.fleet = fleet;
     this.registry = registry;
     this.coordinator = coordinator;
     this.ahead = ahead;
+    this.gathering = gathering;
   }
 
   /** Gives every group without an owner one. */
@@ -90,7 +92,7 @@ final class Registrar {
         rescue(query, owner);
       }
     }
-    register(query);
+    register(query, true);
   }
 
   /** Whoever was decommissioned since the last look gives its groups away. */
@@ -107,7 +109,7 @@ final class Registrar {
     for (int i = 0; i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
       if (on && rescue(query, executor) > 0 && query.active) {
-        register(query);
+        registerNew(query);
       }
     }
   }
@@ -119,14 +121,25 @@ final class Registrar {
     }
     synchronized (query) {
       List moved = new Rescue(query, ids).from(executor);
+      if (!moved.isEmpty() && ahead.serves(query)) {
+        gathering.moves();
+      }
       query.report(moved);
       guarded.addAndGet(moved.size());
       return moved.size();
     }
   }
 
-  /** Registers every unsettled group of an active query whose wanted owner is alive. */
-  void register(Tracked query) {
+  /** Registers those that are wanted elsewhere than they were registered since their newest task ended. */
+  void registerNew(Tracked query) {
+    register(query, false);
+  }
+
+  /**
+   * Registers every unsettled group of an active query whose wanted owner is alive; `again`: those, too, that are registered
+   * there, as a task under way may have told Spark another place since.
+   */
+  private void register(Tracked query, boolean again) {
     ArrayList work = new ArrayList();
     UUID run;
     String root;
@@ -138,7 +151,7 @@ final class Registrar {
       }
       Iterator each = query.operators.values().iterator();
       while (each.hasNext()) {
-        collect((Operator) each.next(), work, ahead.serves(query));
+        collect((Operator) each.next(), work, ahead.serves(query), again);
       }
     }
     // The calls go through Spark's local RPC: they are made outside the monitor, so that the listener is not held up.
@@ -187,12 +200,13 @@ final class Registrar {
   }
 
   /** `ahead`: a group that a live executor has moves once its next task there has ended. */
-  private void collect(Operator operator, List work, boolean ahead) {
+  private void collect(Operator operator, List work, boolean ahead, boolean again) {
     for (int p = 0; p < operator.partitions; p++) {
       String wanted = operator.wanted[p];
       String stays = ahead ? operator.stays(p) : null;
       boolean waits = stays != null && fleet.host(stays) != null;
-      if (wanted != null && !operator.settled[p] && !waits && fleet.host(wanted) != null) {
+      boolean due = wanted != null && !operator.settled[p] && (again || !wanted.equals(operator.registered[p]));
+      if (due && !waits && fleet.host(wanted) != null) {
         work.add(new Object[] {operator, Integer.valueOf(p), wanted});
       }
     }

@@ -33,10 +33,14 @@ final class Usage {
   private double firstMs;
   private long firstsSquared;
 
-  /** `told` are the figures of STATE, negative where a task does not tell; `moved`: its group's last one ran elsewhere. */
-  void add(String ranOn, TaskMetrics metrics, long[] told, boolean first, boolean moved) {
+  /**
+   * `told` are the figures of STATE, negative where a task does not tell; `moved`: its group's last one ran elsewhere. Whether
+   * there is something to tell by now, and was not before.
+   */
+  boolean add(String ranOn, TaskMetrics metrics, long[] told, boolean first, boolean moved) {
     executor = ranOn;
-    fresh |= moved; // its figures are told once the batch has ended
+    boolean news = moved && !fresh; // its figures are told once the batch has ended
+    fresh |= moved;
     for (int i = 0; i < state.length; i++) {
       state[i] = told[i] >= 0L ? told[i] : state[i];
     }
@@ -50,6 +54,7 @@ final class Usage {
     open[REMOTE_BYTES] += read.remoteBytesRead();
     open[GC_MS] += metrics.jvmGCTime();
     open[FETCH_MS] += read.fetchWaitTime();
+    return news;
   }
 
   void close() {
