@@ -19,12 +19,11 @@ STEPS = 100_000
 def test_surges_are_worked_off_in_time_for_few_executors() -> None:
     world = read_world(WORLD)
     job, ratios = with_steps(job_of(world), STEPS), []
-    for seed in range(1, 5):
+    for seed in range(1, 7):
         score = simulate(world, job, registry.DEFAULT, seed, looking=Looking)
         found = outcome(world, score)
         assert score.violations == ()
         assert found.settled_s is not None
         assert found.settled_s <= world.policy.scaling.catch_up_s
         ratios.append(found.executor_h / found.fewest_h)
-    assert sum(ratios) / len(ratios) <= 1.15
-    assert max(ratios) <= 1.2
+    assert max(ratios) <= 1.15

@@ -6,8 +6,9 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import QueryRates, Snapshot
-from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
 
 TOLD_RATIO = 0.5
 """Part of the rate before from which rows that wait tell what came during a batch: a source that was asked when the
@@ -37,14 +38,26 @@ def came(snapshot: Snapshot, capped: bool) -> Came | None:
         return None
     begun_s = series.ended_at_s - series.batch_s / series.batches
     begun_s[-1] = series.ended_at_s[-1] - rates.last_batch_s
-    between_s = np.diff(begun_s)
-    if not (between_s > 0).all():
+    told = _told(series, rates.trigger_interval_s)
+    begun_s, between_s = begun_s[told], np.diff(begun_s[told])
+    if between_s.size == 0 or not (between_s > 0).all():
         return None
-    at_s, rps, batches = (begun_s[1:] + begun_s[:-1]) / 2.0, series.input_rows[1:] / between_s, series.batches[1:]
+    rows, batches = (np.diff(np.cumsum(one)[told]) for one in (series.input_rows, series.batches))
+    at_s, rps = (begun_s[1:] + begun_s[:-1]) / 2.0, rows / between_s
     more = None if capped else _since_newest(rates, begun_s[-1], rps[-1])
     if more is not None:
         at_s, rps, batches = np.append(at_s, more[0]), np.append(rps, more[1]), np.append(batches, 1)
     return Came(at_s=at_s, rps=rps, batches=batches)
+
+
+def _told(series: BatchSeries, trigger_s: float | None) -> BoolArray:
+    """Rows whose newest batch is known to have begun when it is taken to, (n_rows,): of several batches that waited for
+    their trigger, or of one. Of several in a backlog the newest may be much longer than their mean."""
+    alone = series.batches == 1
+    in_time = series.batch_s <= (np.inf if trigger_s is None else trigger_s) * series.batches
+    told: BoolArray = alone | in_time
+    told[-1] = True
+    return told
 
 
 def _since_newest(rates: QueryRates, begun_s: float, before_rps: float) -> tuple[float, float] | None:

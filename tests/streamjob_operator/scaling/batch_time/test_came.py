@@ -47,6 +47,48 @@ def test_a_source_that_was_asked_when_the_batch_began_tells_nothing_of_it(lag_ro
     assert known.rps.tolist() == pytest.approx([100.0, 150.0])
 
 
+def merged(*together: int, length_s: tuple[float, ...], trigger_s: float | None = 10.0) -> Snapshot:
+    """Batches one right after another, before which 100 rows a second came, each as long as said; so many of them in
+    each row of the series, as where key groups are many."""
+    lengths, ends = np.array(length_s), 1000.0 - np.append(np.cumsum(length_s[:0:-1])[::-1], 0.0)
+    rows = 100.0 * np.append(lengths[:1], lengths[:-1])
+    last = np.cumsum(together) - 1
+    of_row = np.repeat(np.arange(len(together)), together)
+    found, batch_s = seen(*[100.0] * len(together)), np.bincount(of_row, lengths)
+    assert found.series is not None
+    series = dataclasses.replace(
+        found.series,
+        ended_at_s=ends[last],
+        row_s=batch_s,
+        batches=np.array(together),
+        batch_s=batch_s,
+        input_rows=np.bincount(of_row, rows),
+    )
+    rates = dataclasses.replace(found.rates, last_batch_s=float(lengths[-1]), trigger_interval_s=trigger_s)
+    return dataclasses.replace(found, rates=rates, series=series)
+
+
+def test_batches_of_a_backlog_that_share_a_row_are_no_rise() -> None:
+    """The second row has a batch of 34 and one of 62 s: by their mean the newer one began 14 s late, so that 63 and
+    then 103 rows a second came before batches in place of 100."""
+    known = came(merged(1, 1, 2, 1, length_s=(10.0, 20.0, 34.0, 62.0, 94.0)), capped=True)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 100.0])
+    assert known.batches.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("trigger_s", [None, 10.0])
+def test_batches_in_time_that_share_a_row_tell_by_their_mean(trigger_s: float | None) -> None:
+    known = came(merged(2, 2, 2, 1, length_s=(9.0,) * 7, trigger_s=trigger_s), capped=True)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 100.0, 100.0])
+    assert known.batches.tolist() == [2, 2, 1]
+
+
+def test_nothing_is_told_where_only_the_newest_batch_has_a_known_beginning() -> None:
+    assert came(merged(2, 2, length_s=(12.0, 30.0, 12.0, 30.0)), capped=True) is None
+
+
 def running(snapshot: Snapshot, rows: float, after_s: float = 2.5) -> Snapshot:
     """The same while a batch of so many rows runs, which began so long after the newest one's end."""
     began_s = snapshot.rates.last_batch_at_s + after_s
