@@ -34,19 +34,7 @@ PARTS = ("python", "listener", "calls")
 
 def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
     """Milliseconds of CPU time a batch, by part."""
-    return parts_ms(*counts(agent, partitions, {"batches": batches, "warm": warm}))
-
-
-def counts(
-    agent: str | None,
-    partitions: int,
-    wanted: dict[str, Any],
-    conf: Mapping[str, str] = NO_CONF,
-    longest_s: float = LONGEST_S,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What threads had spent after the job's batch `warm`, and at its end; see `told`."""
-    early, late = told(agent, partitions, wanted, conf, longest_s)
-    return early, late
+    return parts_ms(*told(agent, partitions, {"batches": batches, "warm": warm}))
 
 
 def told(

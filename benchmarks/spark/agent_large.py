@@ -27,7 +27,7 @@ import time
 import zipfile
 from typing import Any
 
-from agent_cpu import PARTS, counts, parsed, parts_ms, spent_s, told
+from agent_cpu import PARTS, parsed, parts_ms, spent_s, told
 from runs import HERE, scratch, stamp
 from task_ends import jvm
 
@@ -80,7 +80,7 @@ def one_run(side: str, partitions: int, jar: pathlib.Path, args: argparse.Namesp
     agent = str(args.agent.resolve()) if side == "agent" else None
     wanted = {"batches": args.batches, "warm": args.warm, "operators": 1}
     began_s = time.monotonic()
-    early, late = counts(agent, partitions, wanted, settings_of(jar), args.longest_s)
+    early, late = told(agent, partitions, wanted, settings_of(jar), args.longest_s)
     record = {"side": side, "key_groups": partitions, "batches": late["batch"] - early["batch"], "at": stamp()}
     took = {"took_s": round(time.monotonic() - began_s, 1), "threads_ms": busiest_ms(early, late)}
     return {**record, **parts_ms(early, late), **took}

@@ -15,7 +15,7 @@ import json
 import pathlib
 from typing import Any
 
-from agent_cpu import counts
+from agent_cpu import told
 from runs import stamp
 
 PROBE = "streamjob"
@@ -42,7 +42,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     gathers = [int(one) for one in args.gather_ms.split(",")]
     wanted = {"batches": args.batches, "warm": args.warm, "gather_ms": gathers}
-    early, late = counts(str(pathlib.Path(args.agent).resolve()), args.partitions, wanted)
+    early, late = told(str(pathlib.Path(args.agent).resolve()), args.partitions, wanted)
     row: dict[str, Any] = {f"gathering {ms} ms": spent_ms(early, late, f"handed-{ms}") for ms in gathers}
     row["probe"] = spent_ms(early, late, PROBE)
     row["events"] = (late["events"] - early["events"]) / (late["batch"] - early["batch"])

@@ -10,7 +10,7 @@ from streamjob_planners import balance, drain, measures
 from streamjob_planners.batch.bound import search_bound
 from streamjob_planners.batch.doubt import doubt
 from streamjob_planners.batch.floor import floors_s
-from streamjob_planners.batch.predict import free_s
+from streamjob_planners.batch.predict import rest_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced
 from streamjob_planners.batch_enough import Enough
@@ -63,9 +63,8 @@ class BatchPhases:
         self._time = BatchTime(problem, engine.fixed, self._floors, toll)
         self.toll = toll
         self._schedule = in_seconds(schedule, engine.grain)
-        rest_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
         self.bound_s = search_bound(problem, shape, self._floors)
-        self._enough = Enough(problem, shape, self._time, self._floors, self.bound_s - rest_s)
+        self._enough = Enough(problem, shape, self._time, self._floors, self.bound_s - rest_s(shape))
         self.notes: tuple[str, ...] = ()
 
     def solve(self) -> IntArray:

@@ -15,7 +15,7 @@ import numpy as np
 from streamjob_planners.arrays import FloatArray
 from streamjob_planners.batch.departures import Leavers, least_times_by_moves, least_times_by_price, leavers
 from streamjob_planners.batch.floor import floor_s
-from streamjob_planners.batch.predict import ends, free_s
+from streamjob_planners.batch.predict import ends, rest_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import LoadModel, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
@@ -43,8 +43,7 @@ def batch_bound(model: LoadModel, params: PlanParams) -> float:
 def search_bound(problem: Problem, shape: BatchShape, floors: FloatArray) -> float:
     """What a search holds its batches against: `bound_of` where there is time for it, else the sum of the levels'
     `floors`, (n_levels,), that are known at once."""
-    rest_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
-    simple_s = rest_s + float(floors.sum())
+    simple_s = rest_s(shape) + float(floors.sum())
     return simple_s if problem.model.n_groups > MOST_PROVEN else max(simple_s, bound_of(problem, shape))
 
 

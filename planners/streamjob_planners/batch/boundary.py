@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.batch.predict import free_s
+from streamjob_planners.batch.predict import rest_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.ledger.batch import BatchLedger
 from streamjob_planners.model import LoadModel
@@ -21,7 +21,7 @@ class Boundary:
         self._still = BatchLedger(shape, model.node_of)
         self._loading = BatchLedger(shape, model.node_of)
         self._cost_s: list[float] = model.migration_cost_s.tolist()
-        self._fixed_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
+        self._fixed_s = rest_s(shape)
         self._made: dict[int, float] = {}
 
     @property

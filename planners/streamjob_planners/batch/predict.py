@@ -11,7 +11,7 @@ import numpy as np
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.chance import expected_excess
 from streamjob_planners.batch.schedule import finish_many_s, finish_s
-from streamjob_planners.batch.shape import BatchShape, FreeStage
+from streamjob_planners.batch.shape import BatchShape
 
 ALONE = 0.95
 """Part of its node's time from which one task counts as what that node waits for."""
@@ -96,11 +96,12 @@ def longest(batch: Ends, bindings: tuple[Binding, ...]) -> Binding:
 
 def ends(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = None) -> Ends:
     """See :func:`predict`; without what chance adds and what binds, which take most of its time."""
-    return Ends(
-        fixed_s=shape.fixed_s,
-        free_s=free_s(shape.free_stages, int(shape.slots.sum())),
-        node_s=levels_s(shape, node_of, shape.task_s if extra_s is None else shape.task_s + extra_s),
-    )
+    return ends_at(shape, levels_s(shape, node_of, shape.task_s if extra_s is None else shape.task_s + extra_s))
+
+
+def ends_at(shape: BatchShape, node_s: FloatArray) -> Ends:
+    """The same where it is known when each node ends its part of each level, (n_levels, n_nodes)."""
+    return Ends(fixed_s=shape.fixed_s, free_s=free_s(shape), node_s=node_s)
 
 
 def predict(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = None) -> Predicted:
@@ -140,15 +141,21 @@ def batches_s(shape: BatchShape, node_of: IntArray, rows_s: FloatArray) -> Float
     levels = (shape.level == level for level in range(shape.n_levels))
     ends = [finish_many_s(rows_s[:, here], node_of[here], shape.slots, shape.speed).max(axis=1) for here in levels]
     tasks_s = np.stack(ends, axis=1).sum(axis=1) if ends else np.zeros(len(rows_s))
-    return np.asarray(shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + tasks_s)
+    return np.asarray(rest_s(shape) + tasks_s)
 
 
-def free_s(stages: tuple[FreeStage, ...], slots: int) -> float:
-    """Seconds of the stages without key groups on so many slots: spread evenly, but no task is split. Those of one
-    level share the slots."""
+def rest_s(shape: BatchShape) -> float:
+    """Seconds of a batch that no placement changes: its fixed part, and the stages without key groups."""
+    return shape.fixed_s + free_s(shape)
+
+
+def free_s(shape: BatchShape) -> float:
+    """Seconds of the stages without key groups on all slots: spread evenly, but no task is split. Those of one level
+    share the slots."""
+    slots = int(shape.slots.sum())
     work_s: dict[int, float] = defaultdict(float)
     longest_s: dict[int, float] = defaultdict(float)
-    for stage in stages:
+    for stage in shape.free_stages:
         work_s[stage.level] += stage.work_s
         longest_s[stage.level] = max(longest_s[stage.level], stage.longest_s)
     return sum(max(total / max(slots, 1), longest_s[level]) for level, total in work_s.items())

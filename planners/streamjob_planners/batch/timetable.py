@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamjob_planners.arrays import IntArray
-from streamjob_planners.batch.predict import ends, free_s
+from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
 
 
@@ -42,14 +42,13 @@ class Timetable:
 
 def timetable(shape: BatchShape, node_of: IntArray) -> Timetable:
     """The predicted batch if every task takes its mean; `node_of`: (n_groups,)."""
-    lengths_s = ends(shape, node_of).level_s
-    before_s = free_s(shape.free_stages, int(shape.slots.sum()))
-    starts_s = shape.fixed_s + before_s + np.concatenate([[0.0], np.cumsum(lengths_s)])
+    batch = ends(shape, node_of)
+    starts_s = batch.fixed_s + batch.free_s + np.concatenate([[0.0], np.cumsum(batch.level_s)])
     runs = tuple(
         run for level in range(shape.n_levels) for run in _level(shape, node_of, level, float(starts_s[level]))
     )
     return Timetable(
-        fixed_s=shape.fixed_s, free_s=before_s, level_start_s=tuple(float(one) for one in starts_s), runs=runs
+        fixed_s=batch.fixed_s, free_s=batch.free_s, level_start_s=tuple(float(one) for one in starts_s), runs=runs
     )
 
 

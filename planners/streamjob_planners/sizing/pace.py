@@ -7,10 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners.arrays import FloatArray
 from streamjob_planners.batch.ideal import placed_ideally
-from streamjob_planners.batch.predict import Binding, Ends, bindings, free_s, levels_s, longest, noise_s
-from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.batch.predict import Binding, bindings, ends_at, levels_s, longest, noise_s
 from streamjob_planners.batch.work import Work
 from streamjob_planners.sizing.lateness import Duration, duration
 
@@ -67,10 +65,10 @@ def pace(work: Work, rows: float, executors: int, slots: int, common_ratio: floa
         raise ValueError(f"rows, executors, slots: {rows}, {executors} and {slots} given, all must be above 0")
     shape, smaller = (work.shape(one, executors, slots) for one in (rows, rows / 2.0))
     owner, node_s = placed_ideally(shape)
-    whole = _ends(shape, node_s)
+    whole = ends_at(shape, node_s)
     found = duration(shape, owner, whole, common_ratio)
     # Tasks that take half as long each end in half the time, to the last digit; it need not be worked out again.
-    half = _ends(smaller, levels_s(smaller, owner, smaller.task_s) if work.task_fixed_s.any() else node_s / 2.0)
+    half = ends_at(smaller, levels_s(smaller, owner, smaller.task_s) if work.task_fixed_s.any() else node_s / 2.0)
     half_s = half.batch_s + noise_s(smaller, owner, half.node_s)
     row_s = max(0.0, found.mean_s - half_s) / (rows / 2.0)
     return Pace(
@@ -80,7 +78,3 @@ def pace(work: Work, rows: float, executors: int, slots: int, common_ratio: floa
         spread_ratio=found.spread_s / found.mean_s if found.mean_s > 0 else 0.0,
         longest=longest(whole, bindings(shape, owner, whole.node_s)),
     )
-
-
-def _ends(shape: BatchShape, node_s: FloatArray) -> Ends:
-    return Ends(fixed_s=shape.fixed_s, free_s=free_s(shape.free_stages, int(shape.slots.sum())), node_s=node_s)
