@@ -1,12 +1,15 @@
 """What the agent costs its driver in CPU time a batch, by thread: versions of the agent side by side, in turns.
 
-    python benchmarks/spark/agent_cpu.py [--agents now=agent,before=/another/checkout/agent] [--partitions 200]
+    python benchmarks/spark/agent_cpu.py [--agents now=agent,before=/another/checkout/agent,plain] [--partitions 200]
         [--rounds 3] [--runs 1] [--batches 24] [--warm 8] [--out out/benchmarks]
 
 The job of overhead.py, 2 x PARTITIONS key groups. Counted after batch WARM, since classes are loaded and compiled
 before: all threads of Python but the job's own, the probe's queue of Spark's listener bus, and the threads that answer
 the agent's calls. Nobody reads the agent's page meanwhile: what a page costs says agent_exporter.py. What the probe
 does on the query's own thread is not in it. Each finished run is appended to OUT/agent_cpu.jsonl.
+
+`plain` is a driver without the agent. It has threads of the same kinds, which wait for updates of accumulators or
+answer the job's own calls: where it was run, the last column is what an agent takes beyond them.
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ from runs import HERE, scratch, stamp
 LONGEST_S = 540.0
 RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
+PLAIN = "plain"
 
 
-def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
+def run(agent: str | None, partitions: int, batches: int, warm: int) -> dict[str, float]:
     """Milliseconds of CPU time a batch, by part."""
     return parts_ms(*told(agent, partitions, {"batches": batches, "warm": warm}))
 
@@ -129,12 +133,13 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    agents = dict(one.split("=", 1) for one in args.agents.split(","))
+    named = (one.partition("=") for one in args.agents.split(","))
+    agents = {name: str(pathlib.Path(folder).resolve()) if name != PLAIN else None for name, _, folder in named}
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     have = {(one["agent"], one["partitions"], one["round"]) for one in done}
     turns = [(turn, name) for turn in range(args.rounds) for name in (agents if turn % 2 == 0 else reversed(agents))]
     for turn, name in [one for one in turns if (one[1], args.partitions, one[0]) not in have][: args.runs]:
-        found = run(str(pathlib.Path(agents[name]).resolve()), args.partitions, args.batches, args.warm)
+        found = run(agents[name], args.partitions, args.batches, args.warm)
         done.append(
             {"agent": name, "partitions": args.partitions, "round": turn, "warm": args.warm, "at": stamp(), **found}
         )
@@ -145,13 +150,19 @@ def main() -> None:
 
 def report(done: list[dict[str, Any]]) -> None:
     """The table in Markdown: medians over rounds."""
-    print(f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | rounds |")
-    print("|---|---|---|---|---|---|---|")
-    for agent, partitions in sorted({(one["agent"], one["partitions"]) for one in done}):
-        rows = [one for one in done if (one["agent"], one["partitions"]) == (agent, partitions)]
-        cells = [f"{np.median([one[part] for one in rows]):.1f}" for part in PARTS]
-        together = np.median([sum(one[part] for part in PARTS) for one in rows])
-        print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {together:.1f} | {len(rows)} |")
+    print(
+        f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | rounds | beyond {PLAIN} |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    kinds = sorted({(one["partitions"], one["agent"]) for one in done})
+    rows = {kind: [one for one in done if (one["partitions"], one["agent"]) == kind] for kind in kinds}
+    together = {kind: np.median([sum(one[part] for part in PARTS) for one in rows[kind]]) for kind in kinds}
+    for partitions, agent in kinds:
+        cells = [f"{np.median([one[part] for one in rows[partitions, agent]]):.1f}" for part in PARTS]
+        cells += [f"{together[partitions, agent]:.1f}", str(len(rows[partitions, agent]))]
+        without = together.get((partitions, PLAIN))
+        beyond = "" if without is None or agent == PLAIN else f"{together[partitions, agent] - without:.1f}"
+        print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {beyond} |")
 
 
 if __name__ == "__main__":
