@@ -239,6 +239,27 @@ def test_a_history_that_cannot_be_written_is_told_before_anything_is_started(
     assert not (tmp_path / "started").exists()
 
 
+FULL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+from streamjob_cli.main import main
+main()
+"""
+"""A file takes one byte, as on a disk that is full."""
+
+
+def test_a_history_for_which_there_is_no_room_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    """The driver was started and stopped again, and what was told spoke of the command's output."""
+    (tmp_path / "job.yaml").write_text(STARTED)
+    (tmp_path / "job.py").write_text("open('started', 'w').close()")
+    words = [sys.executable, "-B", "-c", FULL, "run", "job.yaml"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    sentence = "--out: out/started given; out/started/history.jsonl cannot be written: File too large.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence)
+    assert not (tmp_path / "started").exists()
+    assert (tmp_path / "out/started/history.jsonl").read_bytes() == b""
+
+
 HOLDS = """
 import os, sys
 from pathlib import Path
