@@ -8,14 +8,17 @@ import click
 
 from streamjob_operator.whole import replacing
 
+_DEVICES = Path("/dev")
+
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file, its folders too; it is replaced as a whole, never half written. Raises OSError.
 
-    What is there and is no file, such as a pipe or a device, is written to: another file in its place is not meant.
+    What is there and is no file, such as a pipe, or stands for one, such as /dev/stdout, is written to: another file in
+    its place is not meant.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():
+    if path.exists() and (not path.is_file() or path.is_relative_to(_DEVICES)):
         path.write_text(text, encoding="utf-8")
         return
     with replacing(path) as file:

@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import pathlib
-import shutil
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -71,7 +70,6 @@ class HistoryFile:
         """As a whole or not at all: who reads meanwhile has the file as it was. Raises OSError."""
         left_bytes, without = self.path.stat().st_size, 0
         with self.path.open("rb") as old, replacing(self.path, lasting=True) as new:
-            shutil.copymode(self.path, new.name)
             for line in old:
                 if line.startswith(_OF_BEING_SHORTENED):
                     without += json.loads(line)["cycles"]

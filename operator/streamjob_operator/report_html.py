@@ -14,6 +14,7 @@ import numpy as np
 
 from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
+from streamjob_operator.files import write_whole
 from streamjob_operator.history import Notes, cycles_of, notes_of
 from streamjob_operator.report_slowest import account
 from streamjob_operator.singles import single_batches
@@ -71,8 +72,7 @@ def write_report(history_path: str | pathlib.Path, out_path: str | pathlib.Path)
     """Write the report of a history; raises HistoryError when it cannot be read."""
     run = read_run(history_path)
     out = pathlib.Path(out_path)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render(run), encoding="utf-8")
+    write_whole(out, render(run))
     return out
 
 

@@ -10,9 +10,13 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; the handlers are as before afterwards. Only in the main thread."""
+    """An event that Ctrl-C, SIGTERM and a terminal that is closed set; the handlers are as before afterwards.
+
+    Under `nohup` a terminal may close. Only in the main thread.
+    """
     stop = threading.Event()
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+    kept = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM, *kept)}
     try:
         yield stop
     finally:

@@ -11,13 +11,15 @@ from typing import Any
 
 import click
 
+from streamjob_operator.unsteered import unsteered
+
 BAD_INPUT = 2
 
 
 def stopped(*sentences: str, code: int = BAD_INPUT) -> SystemExit:
-    """Each sentence on stderr, and the exit code to raise."""
+    """Each sentence on stderr, without what would steer a terminal, and the exit code to raise."""
     for sentence in sentences:
-        click.echo(sentence, err=True)
+        click.echo(unsteered(sentence), err=True)
     return SystemExit(code)
 
 

@@ -7,6 +7,7 @@ steers the terminal of whoever reads it.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import IO
@@ -21,9 +22,13 @@ PIPED_COLUMNS = 240
 
 
 def console() -> Console:
-    """For what a command prints once. COLUMNS in the environment is the person's word."""
-    piped = (sys.stdout is None or not sys.stdout.isatty()) and "COLUMNS" not in os.environ
-    return Plain(width=PIPED_COLUMNS if piped else None)
+    """For what a command prints once. COLUMNS in the environment is the person's word, unless it says none."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return Plain()
+    if sys.stdout is None or not sys.stdout.isatty():
+        return Plain(width=PIPED_COLUMNS)
+    return Plain(width=shutil.get_terminal_size().columns if told else None)  # rich would print into no columns
 
 
 class Plain(Console):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,12 +14,16 @@ from typing import BinaryIO
 def replacing(path: Path, *, lasting: bool = False) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` at the block's end; nothing of it stays where the block raises.
 
+    Where `path` is a link, of what that leads to. Whoever might read the old one may read the new one, and nobody else.
     Its folder must be there. `lasting`: it is on the disk before it has its name, so that a crash of the machine leaves
     one of the two as well. Raises OSError.
     """
+    path = Path(os.path.realpath(path))
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with draft.open("wb") as file:
+            with contextlib.suppress(FileNotFoundError):  # there is no old one
+                shutil.copymode(path, draft)
             yield file
             if lasting:
                 file.flush()

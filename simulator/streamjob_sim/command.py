@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamjob_operator.drawing import drawing
-from streamjob_operator.files import trouble
+from streamjob_operator.files import keep, trouble
 from streamjob_operator.options import duration
 from streamjob_operator.speaking import stopped
 from streamjob_operator.spec import SpecError
@@ -27,15 +27,15 @@ SNAPSHOT = Path("out/snapshot.json")
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def _read(_: click.Context, __: click.Parameter, value: str) -> World:
+def _read(path: Path) -> World:
     try:
-        return read_world(Path(value))
+        return read_world(path)
     except SpecError as error:
         raise stopped(*error.sentences) from error
 
 
 @click.command(name="simulate")
-@click.argument("world", metavar="WORLD.YAML", callback=_read)
+@click.argument("source", metavar="WORLD.YAML", type=click.Path(path_type=Path))
 @click.option(
     "--planner",
     "planners",
@@ -48,7 +48,7 @@ def _read(_: click.Context, __: click.Parameter, value: str) -> World:
 @click.option("--snapshot-at", "at_s", metavar="TIME", callback=duration(), help="Keep what was measured then.")
 @click.option("--snapshot-to", "to", type=NEW_FILE, help=f"Where to keep it. Default: {SNAPSHOT}.")
 def simulate_command(
-    world: World, planners: tuple[str, ...], seed: int, plot: Path | None, at_s: float | None, to: Path | None
+    source: Path, planners: tuple[str, ...], seed: int, plot: Path | None, at_s: float | None, to: Path | None
 ) -> None:
     """Run the real controller on a streaming job on paper, and print what each planner is worth there.
 
@@ -56,6 +56,8 @@ def simulate_command(
     """
     if to is not None and at_s is None:
         raise click.UsageError(f"--snapshot-to: {to} given; --snapshot-at is needed, too, to say when.")
+    keep(source, "--snapshot-to", to)
+    world = _read(source)
     # Imported here: the other commands need neither solvers nor plots.
     from streamjob_operator.terminal import console
     from streamjob_sim.show import table, violations

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,13 +58,15 @@ def test_the_alerts_fire_when_they_should() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def render(*settings: str) -> tuple[int, list[dict], str]:
+def render(
+    *settings: str, release: str = "sj", namespace: str = "ops", option: str = "--set"
+) -> tuple[int, list[dict], str]:
     program = helm.find()
     if program is None:
         pytest.skip(helm.HOW_TO_GET)
-    command = [str(program), "template", "sj", str(CHART), "--namespace=ops", "--kube-version=1.34"]
+    command = [str(program), "template", release, str(CHART), f"--namespace={namespace}", "--kube-version=1.34"]
     done = subprocess.run(
-        [*command, *(f"--set={one}" for one in settings)], capture_output=True, text=True, check=False
+        [*command, *(f"{option}={one}" for one in settings)], capture_output=True, text=True, check=False
     )
     return done.returncode, [one for one in yaml.safe_load_all(done.stdout) if one], done.stderr
 
@@ -139,6 +142,44 @@ def test_further_environment_spread_and_monitors_labels_reach_the_pod() -> None:
     assert {"--monitor-label=release=stack", "--driver-monitor=ServiceMonitor"} <= set(pod["containers"][0]["args"])
     (spread,) = pod["topologySpreadConstraints"]
     assert spread["labelSelector"]["matchLabels"]["app.kubernetes.io/instance"] == "sj"
+
+
+def test_a_spread_with_a_selector_of_its_own_keeps_that_alone() -> None:
+    """The operator's labels were put beside it, so that it spread over fewer pods than it says."""
+    spread = "topologySpreadConstraints[0]"
+    settings = (f"{spread}.topologyKey=zone", f"{spread}.maxSkew=1", f"{spread}.labelSelector.matchLabels.team=data")
+    (told,) = deployed(*settings)["topologySpreadConstraints"]
+    assert told == {"topologyKey": "zone", "maxSkew": 1, "labelSelector": {"matchLabels": {"team": "data"}}}
+
+
+def texts(document: dict) -> Iterator[object]:
+    """What the API server takes as text alone."""
+    metadata, pod = document["metadata"], document.get("spec", {}).get("template", {})
+    yield from (metadata["name"], metadata.get("namespace", ""), *metadata.get("labels", {}).values())
+    yield from pod.get("metadata", {}).get("labels", {}).values()
+    yield from (pod.get("spec", {}).get(name, "") for name in ("serviceAccountName", "priorityClassName"))
+    yield from (one[name] for one in document.get("subjects", ()) for name in ("name", "namespace"))
+    yield from (name for rule in document.get("rules", ()) for name in rule.get("resourceNames", ()))
+    yield document.get("roleRef", {}).get("name", "")
+
+
+def test_names_of_digits_alone_are_texts() -> None:
+    """As of projects with numbers: YAML had numbers, and the API server refused them with a sentence about Go."""
+    settings = (
+        'watch.namespaces=["12"]',
+        'serviceAccount.name="34"',
+        'priorityClassName="56"',
+        'lease.name="78"',
+        "service.enabled=true",
+        "networkPolicy.enabled=true",
+        "podMonitor.enabled=true",
+    )
+    code, documents, error = render(*settings, release="0123", namespace="9", option="--set-json")
+    assert code == 0, error
+    wrong = [(one["kind"], text) for one in documents for text in texts(one) if not isinstance(text, str)]
+    assert wrong == []
+    deployment = next(one for one in documents if one["kind"] == "Deployment")["spec"]
+    assert deployment["selector"]["matchLabels"].items() <= deployment["template"]["metadata"]["labels"].items()
 
 
 def test_quotas_of_executors_reach_the_operator() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from pathlib import Path
 
@@ -29,6 +30,33 @@ def test_nothing_is_left_of_a_file_that_could_not_be_put_in_its_place(tmp_path: 
     with pytest.raises(UnicodeEncodeError):
         write_whole(tmp_path / "other", "\ud800")
     assert [one.name for one in tmp_path.iterdir()] == ["there"]
+
+
+def test_where_a_link_leads_is_written_to_and_the_link_stays(tmp_path: Path) -> None:
+    """A file took the link's place, and what it leads to kept the old text."""
+    (tmp_path / "versions").mkdir()
+    kept, link = tmp_path / "versions" / "kept", tmp_path / "link"
+    kept.write_text("old")
+    link.symlink_to(Path("versions") / "kept")
+    write_whole(link, "new")
+    assert (link.is_symlink(), kept.read_text(), link.read_text()) == (True, "new", "new")
+
+
+def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
+    """Whatever the umask gives, everybody could read what was for its owner alone."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_whole(path, "new")
+    assert (stat.S_IMODE(path.stat().st_mode), path.read_text()) == (0o600, "new")
+
+
+def test_an_open_file_that_a_device_stands_for_is_written_to(tmp_path: Path) -> None:
+    """As /dev/stdout, where a shell has sent the output to a file: another one was put in the place of the device."""
+    with (tmp_path / "output").open("w+") as output:
+        write_whole(Path(f"/dev/fd/{output.fileno()}"), "all")
+        assert output.read() == "all"
+    assert [one.name for one in tmp_path.iterdir()] == ["output"]
 
 
 def test_an_error_without_a_file_is_told_with_the_one_that_was_written() -> None:

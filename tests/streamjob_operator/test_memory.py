@@ -6,6 +6,8 @@ import pytest
 
 from streamjob_operator.memory import FileMemory, UnreadableMemory, from_json, to_json
 from streamjob_operator.values import Lag, Memory, PendingPlan, RuleState
+from streamjob_planners.batch.evidence import TaskEvidence
+from streamjob_planners.batch.knowledge import Knowledge
 
 FULL = Memory(
     generation=7,
@@ -28,6 +30,22 @@ FULL = Memory(
 
 def complain(sentence: str) -> None:
     raise AssertionError(sentence)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"batches": (1.0,)}, {"share": (0.5,)}, {"high": (2,)}, {"low": (-1,)}],
+    ids=["a mean of nothing", "a share of nothing", "a group beyond the last", "one before the first"],
+)
+def test_what_is_known_of_tasks_speaks_of_the_same_key_groups(known: dict[str, tuple[float, ...]]) -> None:
+    """Such a memory was read, and each cycle failed from then on; what cannot be read is begun anew."""
+    tasks = TaskEvidence(groups=1, share=(0.5, 0.5), batches=(1.0, 1.0), high=(1,), low=(0,))
+    text = to_json(Memory(batches=Knowledge(tasks=tasks)))
+    assert from_json(text).batches.tasks == tasks
+    document = json.loads(text)
+    document["batches"]["tasks"] |= known
+    with pytest.raises(UnreadableMemory, match="share, batches, high and low speak of other key groups"):
+        from_json(json.dumps(document))
 
 
 @pytest.mark.parametrize("memory", [Memory(), FULL])

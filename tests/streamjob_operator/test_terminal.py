@@ -44,3 +44,13 @@ def test_what_others_wrote_is_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_text_of_any_language_stays() -> None:
     assert unsteered("naïve 東京 \xa0 x\n") == "naïve 東京 \xa0 x\n"
+
+
+@pytest.mark.parametrize("columns", ["0", "wide", ""])
+def test_a_width_that_is_none_hides_nothing(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of no columns all was cut, as some terminals without a size say it."""
+    monkeypatch.setenv("COLUMNS", columns)
+    console().print("all of it")
+    assert capsys.readouterr().out == "all of it\n"

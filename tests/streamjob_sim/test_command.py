@@ -67,6 +67,18 @@ def test_what_was_measured_at_a_time_is_kept_to_plan_on(skewed: Path, tmp_path: 
     assert len(snapshot.group_ids) == 32
 
 
+def test_a_world_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "world.yaml"
+    path.write_text(yaml.safe_dump(merged(BASE, {"duration": "4m"})))
+    before = path.read_text()
+    again = tmp_path / "." / "world.yaml"
+    arguments = [str(path), "--planner", "greedy", "--snapshot-at", "1m", "--snapshot-to", str(again)]
+    result = CliRunner().invoke(simulate_command, arguments)
+    assert path.read_text() == before
+    assert result.exit_code == 2
+    assert "that is what is read, and another file is needed" in " ".join(result.output.split())
+
+
 def test_a_time_at_which_nothing_was_measured_is_told(skewed: Path, tmp_path: Path) -> None:
     target = tmp_path / "snapshot.json"
     arguments = [str(skewed), "--planner", "greedy", "--snapshot-at", "5h", "--snapshot-to", str(target)]

@@ -1,10 +1,11 @@
+{{- /* Names are quoted wherever they stand alone: one of digits is a number for YAML, and the API server takes none. */ -}}
 {{- define "streamjob.name" -}}
 {{- printf "%s" .Release.Name | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "streamjob.selector" -}}
 app.kubernetes.io/name: streamjob-operator
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "streamjob.labels" -}}

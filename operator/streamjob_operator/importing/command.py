@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from streamjob_operator.files import keep
+from streamjob_operator.files import keep, write_whole
 from streamjob_operator.importing.reading import imported
+from streamjob_operator.speaking import stopped
 from streamjob_operator.spec import SpecError
 from streamjob_operator.spec.reading import read_text
-
-BAD_SPEC = 2
 
 
 @click.command("import")
@@ -27,22 +26,18 @@ def import_command(source: Path, out: Path | None) -> None:
     try:
         result = imported(read_text(source))
     except SpecError as error:
-        for sentence in error.sentences:
-            click.echo(sentence, err=True)
-        raise SystemExit(BAD_SPEC) from error
+        raise stopped(*error.sentences) from error
     if out is None:
         click.echo(result.text, nl=False)
     else:
         _write(out, result.text)
-    for sentence in (*result.notes, *result.mistakes):
-        click.echo(sentence, err=True)
+    ends = stopped(*result.notes, *result.mistakes)
     if result.mistakes:
-        raise SystemExit(BAD_SPEC)
+        raise ends
 
 
 def _write(out: Path, text: str) -> None:
     try:
-        out.write_text(text, encoding="utf-8")
+        write_whole(out, text)
     except OSError as error:
-        click.echo(f"--out: {out} given; it cannot be written: {error.strerror}.", err=True)
-        raise SystemExit(BAD_SPEC) from error
+        raise stopped(f"--out: {out} given; it cannot be written: {error.strerror}.") from error

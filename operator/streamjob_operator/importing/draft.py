@@ -8,6 +8,7 @@ from typing import Any
 
 from streamjob_operator.spec import SpecError
 from streamjob_operator.spec.sentences import shown
+from streamjob_operator.unsteered import one_line
 
 Map = dict[str, Any]
 UNFIT = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
@@ -60,9 +61,10 @@ class Draft:
             self.note(f"sparkConf: {key} is '{kept}' already, so '{text}' was left out.")
 
     def note(self, sentence: str) -> None:
-        """Once each, in the order in which they come."""
-        if sentence not in self.notes:
-            self.notes.append(sentence)
+        """Once each, in the order in which they come; a comment of YAML takes no character that steers a terminal."""
+        told = one_line(sentence)
+        if told not in self.notes:
+            self.notes.append(told)
 
 
 Put = Callable[[Draft, str, Any], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -107,7 +108,7 @@ def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
     except SpecError as error:
         mistakes = error.sentences
     draft.note(_AGENT)
-    comments = "".join(f"# {' '.join(note.split())}\n" for note in draft.notes)
+    comments = "".join(f"# {note}\n" for note in draft.notes)
     return Imported(text=comments + body, notes=tuple(draft.notes), mistakes=mistakes)
 
 
@@ -121,8 +122,9 @@ def _only(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     if not found and (len(documents) != 1 or not isinstance(documents[0], dict)):
         raise SpecError((f"No {_KIND} given; a file with one is needed.",))
     chosen = found[0] if found else documents[0]
-    as_json(chosen)  # what it cannot say ends here: a map that is a part of itself, half of a character
-    return dict(chosen), tuple(_called(one) for one in documents if one is not chosen)
+    # What JSON cannot say ends here: a map that is a part of itself, half of a character; two halves become one.
+    document: dict[str, Any] = json.loads(as_json(chosen))
+    return document, tuple(_called(one) for one in documents if one is not chosen)
 
 
 def _opened(document: Any) -> list[Any]:

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
 LOCK = "controller.pid"
 
@@ -28,22 +28,21 @@ def alone(folder: Path, pid: int) -> Iterator[None]:
         yield
 
 
-def _opened(path: Path) -> contextlib.AbstractContextManager[TextIO | None]:
+def _opened(path: Path) -> contextlib.AbstractContextManager[BinaryIO | None]:
     try:
-        return path.open("a+", encoding="ascii")
+        return path.open("a+b", buffering=0)  # what a full disk does not take is not tried again when it is closed
     except OSError:
         return contextlib.nullcontext()
 
 
-def _lock(file: TextIO, pid: int) -> None:
+def _lock(file: BinaryIO, pid: int) -> None:
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as error:  # the two that a lock of another's has
         file.seek(0)
-        raise Taken(file.read(20).strip()) from error
+        raise Taken(file.read(20).decode("ascii", "replace").strip()) from error
     except OSError:
         return
     with contextlib.suppress(OSError):  # a full disk: the lock holds without it
         file.truncate(0)
-        file.write(f"{pid}\n")
-        file.flush()
+        file.write(f"{pid}\n".encode())

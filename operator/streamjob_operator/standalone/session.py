@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from streamjob_operator.agent_http.client import address_from, fixed_address
+from streamjob_operator.files import trouble
 from streamjob_operator.scaling import registry
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # planners' values take a second to import
     from streamjob_operator.ports import Rules
 
 HISTORY, REPORT = "history.jsonl", "report.html"
+FIRST_LINES_BYTES = 4096
+"""More than facts about the job take, which are written before the first cycle."""
 
 
 def run_session(
@@ -97,9 +100,15 @@ def _enter_alone(stack: contextlib.ExitStack, out: Path) -> None:
 
 
 def _writable(history: Path) -> None:
-    """Whether what happens can be kept, before anything is started."""
+    """Whether what happens can be kept, before anything is started: there must be room for the first lines, too."""
     try:
-        history.open("ab").close()
+        with history.open("ab", buffering=0) as file:
+            before, left = file.tell(), FIRST_LINES_BYTES
+            try:
+                while left > 0:  # a disk that is nearly full takes a part
+                    left -= file.write(b"\n" * left)
+            finally:
+                file.truncate(before)
     except OSError as error:
         raise DriverError(f"--out: {history.parent} given; {history} cannot be written: {error.strerror}.") from error
 
@@ -154,7 +163,10 @@ def _report(out: Path, tell: Callable[[str], None]) -> None:
 
     try:
         write_report(out / HISTORY, out / REPORT)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        tell(f"No report could be written: {trouble(out / REPORT, error)}")
+        return
+    except ValueError as error:
         tell(f"No report could be written: {error}")
         return
     tell(f"Report: {out / REPORT}")

@@ -118,6 +118,12 @@ class TaskEvidence:
     low: tuple[int, ...] = ()
     variation: tuple[Variation, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raises ValueError where the parts speak of other key groups: one that was kept may be anybody's text."""
+        n_groups = len(self.share)
+        if len(self.batches) != n_groups or not all(0 <= one < n_groups for one in (*self.high, *self.low)):
+            raise ValueError("share, batches, high and low speak of other key groups")
+
     def tasks(self, operator: IntArray, task_s: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean seconds of each group's task in a batch like this window's, and their standard errors, (n_groups,)."""
         row, total_s = _totals(operator, task_s)

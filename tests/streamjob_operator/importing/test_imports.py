@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -213,12 +216,29 @@ def test_what_looks_like_a_date_or_a_time_stays_as_it_was_written() -> None:
 
 
 def test_a_file_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
-    out = tmp_path / "missing" / "job.yaml"
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "job.yaml"
     done = CliRunner().invoke(main, ["import", str(DATA / "kubeflow-kafka.yaml"), "-o", str(out)])
-    assert (done.exit_code, done.stderr) == (
-        2,
-        f"--out: {out} given; it cannot be written: No such file or directory.\n",
-    )
+    assert (done.exit_code, done.stderr) == (2, f"--out: {out} given; it cannot be written: File exists.\n")
+
+
+FULL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from streamjob_cli.main import main
+main()
+"""
+"""A file takes a hundred bytes, as on a disk that is full by then."""
+
+
+def test_a_disk_that_is_full_leaves_what_was_written_before(tmp_path: Path) -> None:
+    """What a person had completed by hand was gone."""
+    out = tmp_path / "job.yaml"
+    out.write_text("completed by hand", encoding="utf-8")
+    words = [sys.executable, "-B", "-c", FULL, "import", str(DATA / "kubeflow-kafka.yaml"), "-o", str(out)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"--out: {out} given; it cannot be written: File too large.\n")
+    assert [one.read_text(encoding="utf-8") for one in tmp_path.iterdir()] == ["completed by hand"]
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
@@ -238,6 +258,21 @@ def from_kubeflow(spec: str) -> Imported:
         "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: a}\n"
         f"spec: {{mainApplicationFile: a.py, image: i, {spec}}}"
     )
+
+
+def test_a_letter_that_json_writes_as_two_halves_is_one_letter() -> None:
+    """As most programs write an emoji: kubectl took no YAML with the halves, and a note with them was a traceback."""
+    face = "\N{GRINNING FACE}"
+    result = from_kubeflow(f"arguments: [{json.dumps(face)}], mode: {json.dumps(face)}")
+    assert yaml.safe_load(result.text)["spec"]["application"]["args"] == [face]
+    assert f"mode: {face} given; StreamJob's driver always runs in a pod of its own." in result.notes
+
+
+def test_what_steers_a_terminal_is_told_as_a_mark_and_the_result_can_be_read() -> None:
+    """YAML takes no such character in a comment: what was told as valid was read by nobody."""
+    result = from_kubeflow(r'mode: "\e[31m", executor: {instances: 1}')
+    assert "mode: \ufffd[31m given; StreamJob's driver always runs in a pod of its own." in result.notes
+    assert (result.mistakes, parse_job(result.text).metadata.name) == ((), "a")
 
 
 def test_a_config_map_and_a_secret_of_one_name_are_two_volumes() -> None:

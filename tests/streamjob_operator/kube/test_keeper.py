@@ -75,6 +75,17 @@ def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
     assert kept.condition("Ready") == "False/ApplicationNotFound"
 
 
+@pytest.mark.parametrize("time", ["0000-01-01T00:00:00Z", "2026-01-31t12:00:00z", "2026-01-31T12:00:00+99:99"])
+def test_a_time_that_somebody_else_wrote_into_the_status_ends_no_turn(time: str) -> None:
+    """The API server takes all of these; each turn failed from then on, as the status stayed as it was."""
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    there = kept.found(STREAM_JOBS, "orders")
+    told = {**there["status"], "driver": {**there["status"]["driver"], "startedAt": time}}
+    kept.api.put(STREAM_JOBS, {**there, "status": told})
+    assert kept.look()["driver"].get("startedAt") != time
+
+
 def test_what_this_version_does_not_know_is_told_while_turns_fail_too() -> None:
     kept = Kept(aFieldOfTheNextVersion=1)
     kept.look()

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from streamjob_operator import report_html
 from streamjob_operator.digest import CycleDigest, ExecutorDigest, digest
 from streamjob_operator.history import HistoryError, HistoryFile, read_history
 from streamjob_operator.report_html import write_report
@@ -144,6 +145,19 @@ def test_a_long_table_tells_its_newest_cycles(
 def test_history_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
     with pytest.raises(HistoryError, match="gone"):
         write_report(tmp_path / "gone.jsonl", tmp_path / "report.html")
+
+
+def test_a_report_that_cannot_be_written_leaves_the_one_before(
+    tmp_path: pathlib.Path, run: tuple[CycleRecord, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a full disk: half of a page was in its place."""
+    history, report = HistoryFile(tmp_path / "history.jsonl", JOB), tmp_path / "report.html"
+    history.report(run[0])
+    report.write_text("of the run before")
+    monkeypatch.setattr(report_html, "render", lambda _: "no text in UTF-8: \ud800")
+    with pytest.raises(UnicodeEncodeError):
+        write_report(history.path, report)
+    assert report.read_text() == "of the run before"
 
 
 def test_names_with_dollars_are_drawn_as_they_are() -> None:

@@ -1,12 +1,14 @@
 """`streamjob run` in real time, everything put together but Spark: attached to an agent, or with a script to start."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,50 @@ def test_a_job_that_is_stopped_by_us_is_a_success(tmp_path: Path, monkeypatch: p
     assert not (tmp_path / "out/started/driver.pid").exists()
 
 
+LIVES = """
+import os, time
+from pathlib import Path
+Path("begun").write_text(str(os.getpid()))
+while not Path("enough").exists():
+    time.sleep(0.05)
+"""
+
+
+@contextlib.contextmanager
+def lives(folder: Path, hang_up: signal.Handlers) -> Iterator[subprocess.Popen[bytes]]:
+    """`streamjob run` in a process of its own whose driver lives until the file `enough` is there."""
+    (folder / "job.yaml").write_text(STARTED)
+    (folder / "job.py").write_text(LIVES)
+    words = f"import signal; signal.signal(signal.SIGHUP, signal.{hang_up.name}); "
+    words += "from streamjob_cli.main import main; main()"
+    with subprocess.Popen([sys.executable, "-c", words, "run", "job.yaml"], cwd=folder) as run:
+        try:
+            while run.poll() is None and not (folder / "begun").exists():
+                time.sleep(0.05)
+            run.send_signal(signal.SIGHUP)
+            yield run
+        finally:
+            (folder / "enough").touch()
+
+
+def test_a_terminal_that_is_closed_ends_the_job_in_order(tmp_path: Path) -> None:
+    """The driver went on without a controller, and there was no report."""
+    with lives(tmp_path, signal.SIG_DFL) as run:
+        assert run.wait() == 0
+        driver = Path("/proc") / (tmp_path / "begun").read_text()
+        assert not driver.exists()
+        assert (tmp_path / "out/started/report.html").exists()
+
+
+def test_under_nohup_a_terminal_may_be_closed(tmp_path: Path) -> None:
+    with lives(tmp_path, signal.SIG_IGN) as run:
+        history = tmp_path / "out/started/history.jsonl"
+        while run.poll() is None and not (history.exists() and '"cycle"' in history.read_text()):
+            time.sleep(0.05)
+        assert run.poll() is None
+    assert run.returncode == 0
+
+
 def _hung_up() -> int:
     reader, writer = os.pipe()
     os.close(reader)
@@ -191,6 +237,27 @@ def test_a_history_that_cannot_be_written_is_told_before_anything_is_started(
     sentence = "--out: results given; results/history.jsonl cannot be written: Is a directory.\n"
     assert (done.exit_code, done.output) == (2, sentence)
     assert not (tmp_path / "started").exists()
+
+
+FULL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+from streamjob_cli.main import main
+main()
+"""
+"""A file takes one byte, as on a disk that is full."""
+
+
+def test_a_history_for_which_there_is_no_room_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    """The driver was started and stopped again, and what was told spoke of the command's output."""
+    (tmp_path / "job.yaml").write_text(STARTED)
+    (tmp_path / "job.py").write_text("open('started', 'w').close()")
+    words = [sys.executable, "-B", "-c", FULL, "run", "job.yaml"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    sentence = "--out: out/started given; out/started/history.jsonl cannot be written: File too large.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence)
+    assert not (tmp_path / "started").exists()
+    assert (tmp_path / "out/started/history.jsonl").read_bytes() == b""
 
 
 HOLDS = """

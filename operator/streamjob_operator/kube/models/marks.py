@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import AfterValidator
+
+from streamjob_operator.kube.api.times import seconds
+
 
 class TimeText:
     """Marks a point in time as text, RFC 3339."""
 
 
-Time = Annotated[str, TimeText()]
+def _readable(text: str) -> str:
+    """The API server takes times that nobody can read, such as one of the year 0."""
+    seconds(text)
+    return text
+
+
+Time = Annotated[str, TimeText(), AfterValidator(_readable)]
 
 
 class ListKey:
