@@ -17,6 +17,7 @@ import yaml
 CHART = Path(__file__).parent / "streamjob"
 PAGE = CHART / "README.md"
 TOLD = re.compile(r"^(?P<indent> *)# -- (?P<text>.*)$")
+MORE = re.compile(r"^ *# (?P<text>.*)$")
 KEY = re.compile(r"^(?P<indent> *)(?P<name>[A-Za-z]+):")
 
 
@@ -38,6 +39,8 @@ def described(text: str) -> Iterator[tuple[str, str]]:
         told, key = TOLD.match(line), KEY.match(line)
         if told:
             about = told["text"]
+        elif about and (more := MORE.match(line)):
+            about += f" {more['text']}"
         elif key:
             path[len(key["indent"]) // 2 :] = [key["name"]]
             if about:

@@ -27,6 +27,9 @@ BAD_SPEC, JOB_FAILED = 2, 1
 ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "stop", "top")
 """Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
 
+LONGEST_HELP = 160
+"""Characters of a command's sentence in the list of all; the lines are as wide as the terminal is."""
+
 
 class Commands(Speaking):
     """The commands below, and those on a cluster: only these need the Kubernetes client, which takes time to import."""
@@ -34,6 +37,13 @@ class Commands(Speaking):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """See click.Group."""
         return sorted((*super().list_commands(ctx), *ON_CLUSTER))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click.Group: in two lists, since some need a cluster; each with its whole first sentence."""
+        for title, names in (("Commands", super().list_commands(ctx)), ("Commands on a cluster", ON_CLUSTER)):
+            commands = [(name, self.get_command(ctx, name)) for name in sorted(names)]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(LONGEST_HELP)) for name, one in commands if one])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """See click.Group."""
@@ -87,7 +97,7 @@ def validate(path: Path) -> None:
 @main.command()
 @click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
-@click.option("--duration", callback=duration(), help="Stop after this time, for example 5m.")
+@click.option("--duration", metavar="TIME", callback=duration(), help="Stop after this time, for example 5m.")
 @click.option("--attach", metavar="ADDRESS", callback=address, help="Address of a running agent; starts nothing.")
 @click.option(
     "--memory-bytes",

@@ -27,12 +27,15 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "sparkapplication.md": ("every field of a SparkApplication, and how a StreamJob says it", spark_applications.page),
     "bad-specs.md": ("broken specs and the sentences they get", bad_specs.page),
 }
+MEASURED = {"compatibility.md": "what the agent was tried with, by `make spark-compatibility`"}
+"""Pages that others write."""
 
 
 def rendered() -> dict[str, str]:
     """Text of each page, by its file's name."""
     pages = {name: f"{make()}\n{NOTICE}" for name, (_, make) in PAGES.items()}
-    index = table(("page", "what is in it"), [(f"[{name}]({name})", about) for name, (about, _) in PAGES.items()])
+    about = {name: told for name, (told, _) in PAGES.items()} | MEASURED
+    index = table(("page", "what is in it"), [(f"[{name}]({name})", told) for name, told in about.items()])
     return {"README.md": f"# Reference\n\n{index}\n{NOTICE}", **pages}
 
 

@@ -24,7 +24,7 @@ NOT_RUN = {
     "streamjob repartition CHECKPOINT --undo": "as above",
     "make cluster": "starts the cluster on which the suite itself runs",
     "make demo": "needs no cluster and takes five minutes; it checks its own claims",
-    "pip install 'streamjob[operator]'": "the suite's own environment holds that extra of this tree",
+    "pip install '.[operator]'": "the suite's own environment holds that extra of this tree",
     "python3 -m streamjob_agent run /app/job.py ARGUMENTS": "the driver's command in adopted.yaml, which is adopted",
 }
 

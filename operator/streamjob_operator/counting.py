@@ -5,5 +5,14 @@ from __future__ import annotations
 
 def executors(count: int, one: str = "", several: str = "") -> str:
     """`1 executor` or `3 executors`, and the verb that fits: `executors(1, "is", "are")` is `1 executor is`."""
-    words = ("1 executor", one) if count == 1 else (f"{count} executors", several)
+    return _counted("executor", count, one, several)
+
+
+def moves_told(count: int, one: str = "", several: str = "") -> str:
+    """The same of moves: `1 move` or `3 moves`."""
+    return _counted("move", count, one, several)
+
+
+def _counted(what: str, count: int, one: str, several: str) -> str:
+    words = (f"1 {what}", one) if count == 1 else (f"{count} {what}s", several)
     return " ".join(filter(None, words))

@@ -219,7 +219,7 @@ def _span(timeline: plots.Timeline) -> str:
 
 def _row(one: CycleDigest, timeline: plots.Timeline) -> dict[str, Any]:
     return {
-        "at": f"{timeline.since_start(one.at_s):.0f}",
+        "at": f"{round(timeline.since_start(one.at_s))}",
         "clock": clock_time(one.at_s),
         "acted": one.acted,
         "reason": one.reason,

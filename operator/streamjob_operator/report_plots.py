@@ -28,6 +28,8 @@ HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 12.0, 24.0)
 """What may be between two marks of a time axis of hours, of which there are a dozen at most."""
 LONGEST_S = 12 * 3600.0 * HOURS[-1]
 MANY_BATCHES = 2000
+LABEL_PART = 0.08
+"""Part of the time axis that the label of a batch takes."""
 PHASE_COLOURS = ("#f1f3f5", "#ffffff")
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -176,11 +178,25 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     # The cold first batch would hide all others: the axis follows the rest, and the note keeps it honest.
     top = 1.15 * max([*sorted(durations)[: max(1, int(0.97 * len(durations)))], *triggers[-1:], 0.1])
     axes.set_ylim(0, top)
-    for x, duration in zip(at, durations, strict=True):
-        if duration > top and len(at) <= MANY_BATCHES:
-            axes.annotate(f"{duration:.1f} s ↑", (x, top), xytext=(4, -10), textcoords="offset points", color="#52606d")
+    if len(at) <= MANY_BATCHES:
+        _tell_tall(axes, [(x, took) for x, took in zip(at, durations, strict=True) if took > top], timeline, top)
     axes.set_ylabel("batch duration, s")
     _legend(axes)
+
+
+def _tell_tall(axes: Axes, tall: Iterable[tuple[float, float]], timeline: Timeline, top_s: float) -> None:
+    """Seconds of the batches that are cut off: of neighbours whose labels would meet the longest one's."""
+    span_s = max(1.0, timeline.since_start(timeline.end_s))
+    told: list[tuple[float, float]] = []
+    for x, took_s in tall:
+        if told and x - told[-1][0] < LABEL_PART * span_s:
+            told[-1] = max(told[-1], (x, took_s), key=lambda one: one[1])
+        else:
+            told.append((x, took_s))
+    for x, took_s in told:
+        left = x > (1 - LABEL_PART) * span_s  # beside it is the legend
+        text: Any = {"xytext": (-4 if left else 4, -10), "ha": "right" if left else "left", "color": "#52606d"}
+        axes.annotate(f"{took_s:.1f} s ↑", (x, top_s), textcoords="offset points", **text)
 
 
 def _upright(

@@ -21,7 +21,7 @@ class LiveView:
 
     def __init__(self, job: StreamJob | None = None, console: Console | None = None) -> None:
         self._name = job.metadata.name if job else "job"
-        self._bound_pct = job.spec.balancing.max_load_distance if job else None
+        self._bound_pct = job.spec.balancing.tolerated_load_distance_pct if job else None
         self._console = console or Plain()
         self._past: deque[CycleDigest] = deque(maxlen=REMEMBERED_CYCLES)
         self._moves_done = 0

@@ -29,3 +29,8 @@ def test_the_page_is_fresh() -> None:
 def test_a_nested_value_has_its_whole_path() -> None:
     text = "a:\n  # -- About b.\n  b: 1\n# -- About c.\nc: 2\nd: 3\n"
     assert list(described(text)) == [("a.b", "About b."), ("c", "About c.")]
+
+
+def test_what_goes_on_in_the_next_line_is_told_too() -> None:
+    """A sentence of the page ended in its middle."""
+    assert list(described("# -- About a,\n# and more.\na: 1\n# Aside.\nb: 2\n")) == [("a", "About a, and more.")]

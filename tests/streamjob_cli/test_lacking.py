@@ -39,6 +39,9 @@ def test_help_is_shown_all_the_same(outcomes: Outcomes) -> None:
     """It ended in a traceback: the short help of each command was read from its module."""
     code, output = outcomes[HELP]
     assert (code, "validate" in output, output.count(BRINGS)) == (0, True, len(ON_CLUSTER))
+    here, on_a_cluster = output.split("Commands on a cluster:")
+    assert "  validate " in here
+    assert on_a_cluster.count(BRINGS) == len(ON_CLUSTER)
 
 
 @pytest.mark.parametrize("words", ON_A_CLUSTER)

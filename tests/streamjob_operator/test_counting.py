@@ -1,6 +1,6 @@
 """One executor is, several are."""
 
-from streamjob_operator.counting import executors
+from streamjob_operator.counting import executors, moves_told
 
 
 def test_one_and_several() -> None:
@@ -10,3 +10,4 @@ def test_one_and_several() -> None:
         "2 executors are",
     ]
     assert executors(1) == "1 executor"
+    assert [moves_told(count, "costs", "cost") for count in (1, 2)] == ["1 move costs", "2 moves cost"]

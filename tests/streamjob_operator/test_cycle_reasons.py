@@ -141,7 +141,7 @@ def test_by_load_distance_where_that_is_the_objective() -> None:
     world.loads = [50.0, 0.5, 1.0, 1.0]
     verdict = warm(world, distance).turn(distance).verdict
     assert verdict.reason is Reason.GAIN_TOO_SMALL
-    assert "1 moves would gain 0.5, more than 0.5 is needed" in verdict.message
+    assert "1 move would gain 0.5, more than 0.5 is needed" in verdict.message
     assert "alone needs 50.0 points" in verdict.message
 
 

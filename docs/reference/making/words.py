@@ -130,12 +130,12 @@ def events_page() -> str:
     ]
     ready = (names.Condition.READY.value, "True", "Normal")
     docs = member_docs(names.KubeReason)
-    marks = (names.KubeReason.MARKED_FOR_REMOVAL, names.KubeReason.UNMARKED)
+    pods = (names.KubeReason.MARKED_FOR_REMOVAL, names.KubeReason.UNMARKED, names.KubeReason.NODE_SILENT)
     return EVENTS.format(
         decisions=table(("reason", "type", "tells"), decisions),
         conditions=table(("condition", "status", "type"), [ready, *told]),
         asked=table(("reason", "what it means"), [(one.value, docs[one.value]) for one in FOLLOWED]),
-        pods=table(("reason", "what it means"), [(mark.value, docs[mark.value]) for mark in marks]),
+        pods=table(("reason", "what it means"), [(one.value, docs[one.value]) for one in pods]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -27,7 +27,8 @@ def decision_view(decided: Decided) -> RenderableType:
     for name, value in arithmetic(measured):
         figures.add_row(name, value)
     around = [one for one in (measured.executors - 1, measured.executors, measured.executors + 1) if one >= 1]
-    table = predictions_table((predicted(measured, one, measured.rate_rps) for one in around), measured.slots)
+    predictions = (predicted(measured, one, measured.rate_rps) for one in around)
+    table = predictions_table(predictions, measured.slots, {"today": measured.executors, "wanted": decided.target})
     return Group(figures, table, *(Text(one) for one in decision_sentences(decided)))
 
 
@@ -65,7 +66,7 @@ def decision_sentences(decided: Decided) -> Iterator[str]:
 def answer_view(name: str, found: Answer) -> RenderableType:
     """The table, what is needed, and how the backlog goes."""
     title = f"{name}: {found.rate_rps:,.0f} rows/s in place of {found.today_rps:,.0f}"
-    table = predictions_table(found.predictions, found.slots, found.executors, found.needed)
+    table = predictions_table(found.predictions, found.slots, {"today": found.executors, "needed": found.needed})
     table.title, table.title_justify = title, "left"
     return Group(table, *(Text(one) for one in answer_sentences(found)))
 
@@ -101,17 +102,15 @@ def backlog_sentence(backlog: Backlog) -> str:
     return f"{who} rows wait, and more and more of them: {course}."
 
 
-def predictions_table(
-    predictions: Iterable[Prediction], slots: int, today: int | None = None, needed: int | None = None
-) -> Table:
-    """One line for each number of executors; `today` and `needed` are told beside their numbers."""
+def predictions_table(predictions: Iterable[Prediction], slots: int, words: Mapping[str, int | None]) -> Table:
+    """One line for each number of executors, and beside it each of the words that stands for it."""
     table = Table()
     table.add_column("executors")
     for name in ("slots", "rows", "tasks", "planning", "chance", "batch", "slots busy", "keeps up with"):
         table.add_column(name, justify="right")
     table.add_column("most of it")
     for one in predictions:
-        marks = [word for word, number in (("today", today), ("needed", needed)) if number == one.executors]
+        marks = [word for word, number in words.items() if number == one.executors]
         table.add_row(
             f"{one.executors} ({', '.join(marks)})" if marks else str(one.executors),
             str(one.executors * slots),

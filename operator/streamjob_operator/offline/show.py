@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from streamjob_operator.counting import moves_told
 from streamjob_operator.offline.proposal import Proposal
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.view_panels import bar, number
@@ -107,7 +108,7 @@ def _moves(proposal: Proposal) -> RenderableType:
     if not moves:
         return Text("No key group moves.")
     counts = Counter(move.reason for move in moves)
-    title = f"{len(moves)} moves, in their order"
+    title = f"{moves_told(len(moves))}, in their order"
     table = Table(title=title, title_justify="left")
     for name in ("key group", "from", "to", "reason"):
         table.add_column(name)

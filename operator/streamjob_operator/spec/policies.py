@@ -218,6 +218,11 @@ class Balancing(Part):
     key_groups: KeyGroups = KeyGroups()
     """How many key groups there shall be, and who decides it."""
 
+    @property
+    def tolerated_load_distance_pct(self) -> float | None:
+        """Percent points of load distance from which key groups move; None where the time of batches decides."""
+        return self.max_load_distance if self.objective is Objective.LOAD_DISTANCE else None
+
     @model_validator(mode="after")
     def _deadline_within_period(self) -> Balancing:
         if self.plan_deadline_s is not None and self.plan_deadline_s > self.statistics_period_s / 2:

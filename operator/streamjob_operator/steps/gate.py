@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from streamjob_operator.counting import executors
+from streamjob_operator.counting import executors, moves_told
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
@@ -154,7 +154,9 @@ def _waits(case: Case) -> Worth | None:
         return Worth(act=False, reason=Reason.WINDOW_DENIES, message=f"Window '{window.cron}' forbids moves.")
     if not _must_wait(case):
         return None
-    message = f"{case.snapshot.moves_pending} moves of generation {case.snapshot.generation_applied} are pending."
+    count = case.snapshot.moves_pending
+    be = "is" if count == 1 else "are"
+    message = f"{moves_told(count)} of generation {case.snapshot.generation_applied} {be} pending."
     return Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
 
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.counting import moves_told
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import worth_distance, worth_swing, worth_time
 from streamjob_operator.values import Reason
@@ -90,7 +91,7 @@ def _collocation(model: LoadModel, plan: Plan, within_s: float) -> Worth:
     if saved >= cost_s:
         return Worth(act=True, reason=Reason.COLLOCATION, message=f"{change}.")
     message = (
-        f"{change} would save {saved:.2g} s of work within {within_s:.0f} s; its {len(plan.moves)} moves cost "
-        f"{cost_s:.2g} s."
+        f"{change} would save {saved:.2g} s of work within {within_s:.0f} s; its "
+        f"{moves_told(len(plan.moves), 'costs', 'cost')} {cost_s:.2g} s."
     )
     return Worth(act=False, reason=Reason.GAIN_TOO_SMALL, message=message)

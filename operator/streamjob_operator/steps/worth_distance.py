@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamjob_operator.counting import moves_told
 from streamjob_operator.spec import Balancing
 from streamjob_operator.values import Reason
 from streamjob_planners.distance_doubt import distance_doubt
@@ -18,7 +19,7 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, 
         return None
     if before - after <= distance_doubt(model, plan.node_of):
         return None
-    return Reason.LOAD_DISTANCE, f"Load distance from {before:.1f} to {after:.1f} with {len(plan.moves)} moves."
+    return Reason.LOAD_DISTANCE, f"Load distance from {before:.1f} to {after:.1f} with {moves_told(len(plan.moves))}."
 
 
 def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str]:
@@ -59,7 +60,7 @@ def _shortfall(model: LoadModel, plan: Plan) -> str:
     if not plan.moves:
         return f"no moves were found that gain {PRICE_PER_MOVE:g} each and {TOLERANCE:g} together"
     gain = plan.before.load_distance - plan.after.load_distance
-    told = f"{len(plan.moves)} moves would gain {gain:.1f}"
+    told = f"{moves_told(len(plan.moves))} would gain {gain:.1f}"
     if gain <= _price(plan):
         return f"{told}, more than {_price(plan):.2g} is needed"
     return f"{told}, and up to {distance_doubt(model, plan.node_of):.1f} may be noise of what was measured"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamjob_operator.counting import moves_told
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.boundary import moves_cost_s
 from streamjob_operator.values import Reason
@@ -32,6 +33,6 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, 
         return None
     message = (
         f"Loads swing from batch to batch: the last {len(series)} would have taken {100 * ratio:.0f} percent less in "
-        f"both halves of them; {len(plan.moves)} moves cost {cost_s:.2g} s once."
+        f"both halves of them; {moves_told(len(plan.moves), 'costs', 'cost')} {cost_s:.2g} s once."
     )
     return Reason.BATCH_TIME, message

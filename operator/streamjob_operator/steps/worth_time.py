@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from streamjob_operator.counting import moves_told
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.boundary import moves_cost_s
 from streamjob_operator.steps.worth_distance import affordable
@@ -59,14 +60,21 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bo
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
     if before_s - after_s <= least_gain_s(plan, noise, behind=behind):
-        little = _too_little(noise, behind=behind)
-        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, {little}."
+        message = f"{now}; {_little(plan, before_s - after_s, _too_little(noise, behind=behind))}."
     else:
         message = (
-            f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)} a batch and cost "
+            f"{now}; {moves_told(len(plan.moves))} would gain {_seconds(before_s - after_s)} a batch and cost "
             f"{_seconds(cost_s)} once, which is not paid for within {balancing.payback_batches:g} batches."
         )
     return Reason.GAIN_TOO_SMALL, f"{message} {why[0].upper()}{why[1:]}."
+
+
+def _little(plan: Plan, gain_s: float, little: str) -> str:
+    """A plan that evens out the means may add more by chance: then it gains less than nothing."""
+    count = moves_told(len(plan.moves))
+    if gain_s < 0:
+        return f"{count} would make them {_seconds(-gain_s)} longer"
+    return f"{count} would gain {_seconds(gain_s)}, {little}"
 
 
 def expected(plan: Plan) -> tuple[float, float]:
@@ -116,14 +124,14 @@ def _words(model: LoadModel, binding: Binding) -> str:
     return f"{stage} waits for {node}"
 
 
-def _promise(before_s: float, after_s: float, cost_s: float, moves: int) -> str:
+def _promise(before_s: float, after_s: float, cost_s: float, count: int) -> str:
     change = f"Batches take {after_s:.1f} s in place of {before_s:.1f} s"
-    count = "one move costs" if moves == 1 else f"{moves} moves cost"
+    cost = moves_told(count, "costs", "cost")
     if cost_s < FREE_S:
-        return f"{change}; {count} nothing: state is loaded where nobody waits for it."
+        return f"{change}; {cost} nothing: state is loaded where nobody waits for it."
     batches = math.ceil(cost_s / (before_s - after_s))
     paid = "one batch" if batches == 1 else f"{batches} batches"
-    return f"{change}; {count} {_seconds(cost_s)} once; paid for after {paid}."
+    return f"{change}; {cost} {_seconds(cost_s)} once; paid for after {paid}."
 
 
 def _seconds(value: float) -> str:

@@ -25,7 +25,7 @@ metadata: {name: parcels}
 spec:
   application: {mainFile: job.py}
   executors: {min: 1, max: 4}
-  balancing: {maxLoadDistance: %d, statisticsPeriod: 6s}
+  balancing: {objective: loadDistance, maxLoadDistance: %d, statisticsPeriod: 6s}
 """
 
 

@@ -23,9 +23,17 @@ JOB = parse_job(
 apiVersion: streamjob.dev/v1alpha1
 kind: StreamJob
 metadata: {name: parcels}
-spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}, balancing: {maxLoadDistance: 12}}
+spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}, balancing: {objective: loadDistance, maxLoadDistance: 12}}
 """
 )
+
+
+BY_TIME = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: parcels}
+spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}}
+"""
 
 
 class Page(HTMLParser):
@@ -158,6 +166,27 @@ def test_a_report_that_cannot_be_written_leaves_the_one_before(
     with pytest.raises(UnicodeEncodeError):
         write_report(history.path, report)
     assert report.read_text() == "of the run before"
+
+
+def test_where_the_time_of_batches_decides_no_load_distance_is_a_bound(
+    tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]
+) -> None:
+    job = parse_job(BY_TIME)
+    history = HistoryFile(tmp_path / "history.jsonl", job)
+    for record in run:
+        history.report(record)
+    page = page_of(history.path)
+    assert "objective batchTime · 1 to 4 executors" in page.text
+    assert "bound 1" not in page.text
+
+
+def test_labels_of_batches_that_are_cut_off_do_not_meet() -> None:
+    """The last two of a run were written over each other, and over the legend."""
+    seconds = [1.0] * 97 + [30.0, 40.0, 1.0]
+    told = tuple(Batch(ended_at_s=1000.0 + at_s, duration_s=took_s) for at_s, took_s in enumerate(seconds))
+    drawn = svg(batch_times, Timeline(cycles=(), batches=told, phases=(), bound_pct=None))
+    assert re.findall(r"[0-9.]+ s ↑", drawn) == ["40.0 s ↑"]
+    assert re.search(r"text-anchor: end[^>]*>40.0 s ↑", drawn)
 
 
 def test_names_with_dollars_are_drawn_as_they_are() -> None:

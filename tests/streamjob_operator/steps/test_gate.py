@@ -32,7 +32,7 @@ AUTO = job()
 
 UNEVEN = placed([20.0, 20.0, 20.0, 5.0], [0, 0, 0, 1])  # 60 and 5 points
 LEVEL = [0, 0, 1, 1]
-BETTER = "Load distance from 27.5 to 7.5 with 1 moves."
+BETTER = "Load distance from 27.5 to 7.5 with 1 move."
 EVEN = placed([20.0, 20.0, 20.0, 20.0], [0, 0, 1, 1])
 FINE = "Load distance 0.0, up to 10 is tolerated."
 
@@ -376,7 +376,7 @@ def test_of_two_reasons_to_do_nothing_the_more_telling_is_told() -> None:
     off = dataclasses.replace(STAYS, decision=decided(Reason.MODE_OFF))
     assert told(gate(case(off, job(UNSCALED)))) == (False, Reason.BALANCED, FINE)
     little = planned(placed([40.0, 0.25, 10.0, 5.0], [0, 0, 1, 1]), [0, 1, 1, 1])
-    assert gate(case(little)).message.startswith("Load distance 12.6; 1 moves would gain 0.2")
+    assert gate(case(little)).message.startswith("Load distance 12.6; 1 move would gain 0.2")
 
 
 def plan_hash(of: Case) -> str:

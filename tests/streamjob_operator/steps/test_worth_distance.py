@@ -127,7 +127,7 @@ def test_a_gain_as_large_as_its_price_is_told_as_too_small() -> None:
     model = uneven(20.0, load=0.5)
     reason, message = worth_distance.not_gained(model, with_moves(model, 1), LIMITED)
     assert reason is Reason.GAIN_TOO_SMALL
-    assert message.startswith("Load distance 20.0; 1 moves would gain 0.5, more than 0.5 is needed.")
+    assert message.startswith("Load distance 20.0; 1 move would gain 0.5, more than 0.5 is needed.")
 
 
 @pytest.mark.parametrize(("doubt", "pays"), [(3.0, False), (2.9, True)])

@@ -39,12 +39,12 @@ IN_HALVES = [0, 1, 1]
 @pytest.mark.parametrize(
     ("cost_s", "said"),
     [
-        (0.0, "one move costs nothing: state is loaded where nobody waits for it."),
-        (0.0025, "one move costs nothing: state is loaded where nobody waits for it."),
-        (0.5, "one move costs 0.5 s once; paid for after one batch."),
-        (3.5, "one move costs 3.5 s once; paid for after one batch."),
-        (4.0, "one move costs 4.0 s once; paid for after 2 batches."),
-        (35.0, "one move costs 35.0 s once; paid for after 10 batches."),
+        (0.0, "1 move costs nothing: state is loaded where nobody waits for it."),
+        (0.0025, "1 move costs nothing: state is loaded where nobody waits for it."),
+        (0.5, "1 move costs 0.5 s once; paid for after one batch."),
+        (3.5, "1 move costs 3.5 s once; paid for after one batch."),
+        (4.0, "1 move costs 4.0 s once; paid for after 2 batches."),
+        (35.0, "1 move costs 35.0 s once; paid for after 10 batches."),
     ],
 )
 def test_a_promise_says_when_it_is_paid_for(cost_s: float, said: str) -> None:
@@ -64,7 +64,7 @@ def test_what_is_not_paid_for_in_time_is_said() -> None:
     assert gained(dear, IN_HALVES) is None
     assert why_not(dear, IN_HALVES) == (
         Reason.GAIN_TOO_SMALL,
-        "Batches take 8.0 s; 1 moves would gain 3.5 s a batch and cost 40.0 s once, which is not paid for within 10 "
+        "Batches take 8.0 s; 1 move would gain 3.5 s a batch and cost 40.0 s once, which is not paid for within 10 "
         "batches. Stage 1 waits for executor 0 (8.0 s of 8.0 s).",
     )
 
@@ -80,14 +80,21 @@ def test_too_little_to_tell_is_said_without_noise_and_with_it() -> None:
     assert gained(model, [0, 1, 1]) is None
     assert why_not(model, [0, 1, 1]) == (
         Reason.GAIN_TOO_SMALL,
-        "Batches take 90.5 s; 1 moves would gain 0.5 s, less than predictions can tell. Stage 1 waits for key group 0 "
+        "Batches take 90.5 s; 1 move would gain 0.5 s, less than predictions can tell. Stage 1 waits for key group 0 "
         "of operator 0 alone, on executor 0 (90.5 s of 90.5 s).",
     )
     noisy = timed([2.0, 2.0, 1.0], [0, 0, 1], error_s=np.full(3, 1.0))
     assert gained(noisy, IN_HALVES) is None
     message = why_not(noisy, IN_HALVES)[1]
-    assert message.startswith("Batches take 4.0 s; 1 moves would gain 1.0 s, and up to ")
+    assert message.startswith("Batches take 4.0 s; 1 move would gain 1.0 s, and up to ")
     assert "may be noise of what was measured. Stage 1 waits for executor 0" in message
+
+
+def test_a_plan_with_which_batches_get_longer_promises_no_gain() -> None:
+    """It said that moves would gain -0.5 s: level means may have more chance in them."""
+    model = timed([2.0, 1.5, 1.0], [0, 1, 1])
+    message = why_not(model, [0, 0, 1])[1]
+    assert message.startswith("Batches take 2.5 s; 1 move would make them 1.0 s longer. Stage 1 waits for executor 1")
 
 
 def test_no_plan_and_no_bound_is_balanced_as_it_is() -> None:

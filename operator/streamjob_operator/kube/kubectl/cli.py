@@ -16,7 +16,7 @@ from rich.live import Live
 
 from streamjob_operator import key_groups
 from streamjob_operator.asking.command import explain, what_if
-from streamjob_operator.counting import executors
+from streamjob_operator.counting import executors, moves_told
 from streamjob_operator.kube.api.access import default_namespace
 from streamjob_operator.kube.api.client import KubeApi, Object
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
@@ -140,7 +140,7 @@ def approve(session: Session, name: str, plan_hash: str | None) -> None:
         return
     found = called(status.approvable, name, plan_hash, time.time())
     session.annotate(name, Annotation.APPROVE, found.hash)
-    click.echo(f"Plan {found.hash} of {name} is approved: {executors(found.executors)}, {found.moves} moves.")
+    click.echo(f"Plan {found.hash} of {name} is approved: {executors(found.executors)}, {moves_told(found.moves)}.")
 
 
 def _approve_key_groups(session: Session, name: str, token: str, groups: KeyGroupsStatus | None) -> None:

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from streamjob_operator.counting import executors
+from streamjob_operator.counting import executors, moves_told
 from streamjob_operator.kube.api.times import seconds
 from streamjob_operator.kube.kubectl.meanings import meaning_of
 from streamjob_operator.kube.models.status import ApprovablePlan, Condition, Decision, Figures, PlanStatus, Status
@@ -67,7 +67,7 @@ def _known(value: object) -> str:
 
 def _earlier(name: str, plan: ApprovablePlan) -> str:
     """A plan that was shown before the newest one, and how long it may still be approved."""
-    what = f"Of {plan.computed_at}, until {plan.until}: {executors(plan.executors)}, {plan.moves} moves."
+    what = f"Of {plan.computed_at}, until {plan.until}: {executors(plan.executors)}, {moves_told(plan.moves)}."
     return f"{what} kubectl streamjob approve {name} {plan.hash}"
 
 

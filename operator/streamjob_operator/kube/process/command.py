@@ -110,7 +110,11 @@ def _quotas(_context: click.Context, option: click.Parameter, given: tuple[str, 
     help="Say whether CRDs, rights and a leading operator are there, and end: 0 when all is well.",
 )
 def operator_command(log_format: str, self_check: bool, **options: Any) -> None:
-    """Look after the StreamJobs of a cluster. Every option can be given as STREAMJOB_<OPTION> in the environment."""
+    """Look after the StreamJobs of a cluster.
+
+    Every option but --self-check can be given as STREAMJOB_<OPTION> in the environment, in the plural where it may be
+    given several times: STREAMJOB_NAMESPACES="team-a team-b".
+    """
     # Imported here: the other commands need no Kubernetes.
     with brought_by("operator"):
         from streamjob_operator.kube.process.main import Options, run_operator

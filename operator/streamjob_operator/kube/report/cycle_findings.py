@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streamjob_operator.counting import executors
+from streamjob_operator.counting import executors, moves_told
 from streamjob_operator.kube.api.times import rfc3339
 from streamjob_operator.kube.names import Condition, KubeReason
 from streamjob_operator.kube.report.conditions import Finding
@@ -117,6 +117,6 @@ def _awaiting(record: CycleRecord) -> Finding:
     if pending is None:
         message = "No plan waits for approval."
         return Finding(type=kind, holds=False, reason=KubeReason.NO_PLAN_WAITS, message=message)
-    plan = f"Plan {pending.plan_hash} with {executors(pending.executors_wanted)} and {len(pending.moves)} moves"
+    plan = f"Plan {pending.plan_hash} with {executors(pending.executors_wanted)} and {moves_told(len(pending.moves))}"
     message = f"{plan} waits for the annotation streamjob.dev/approve."
     return Finding(type=kind, holds=True, reason=Reason.AWAITING_APPROVAL, message=message)

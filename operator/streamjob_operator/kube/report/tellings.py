@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from streamjob_agent.wire import STATES
+from streamjob_operator.counting import moves_told
 from streamjob_operator.kube.models.status import Condition as Held
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
@@ -109,8 +110,9 @@ def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
             yield Telling(reason=outcome.reason.value, note=outcome.message, action="Plan", warning=warning)
         return
     generation = "" if record.receipt is None else str(record.receipt.generation)
-    moves = 0 if record.verdict.plan is None else len(record.verdict.plan.moves)
-    counted = "" if record.model is None else f", {moves} moves"  # without measurements the message says how many
+    planned = 0 if record.verdict.plan is None else len(record.verdict.plan.moves)
+    # Without measurements the message says how many.
+    counted = "" if record.model is None else f", {moves_told(planned)}"
     note = f"{outcome.message} Generation {generation}{counted}."
     warning = outcome.reason in WARNINGS
     yield Telling(reason=outcome.reason.value, note=note, action="Rebalance", key=generation, warning=warning)
