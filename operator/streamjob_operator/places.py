@@ -21,7 +21,8 @@ class Places:
         self.size = self.free = size
         self._taken: Counter[str] = Counter()
         self._given = 0
-        self._last: OrderedDict[str, int] = OrderedDict()  # namespace -> how many places had been given when it got its newest
+        # Of each namespace, how many places had been given when it got its newest.
+        self._last: OrderedDict[str, int] = OrderedDict()
 
     def may(self, namespace: str, *, shared: bool, spare: int = 0) -> bool:
         """Whether it may take one; where places are not shared, so many are left free to whoever may come."""
