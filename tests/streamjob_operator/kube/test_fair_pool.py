@@ -169,7 +169,7 @@ def counted(waiting: int) -> int:
 
     def note(frame: types.FrameType, event: str, _: object) -> None:
         nonlocal found
-        found += event == "call" and frame.f_code.co_filename.endswith(("fair_pool.py", "places.py"))
+        found += event == "call" and frame.f_code.co_filename.endswith(("/fair_pool.py", "/places.py"))
 
     async def act() -> None:
         calls = Calls(1)
