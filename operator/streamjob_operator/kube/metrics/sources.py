@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable
 
@@ -43,6 +44,11 @@ def reached(facts: Facts) -> Reached:
     return Reached(address=None if driver is None else driver.address, port=None if seen is None else seen.agent_port)
 
 
+MOST_APART = 4
+"""Answers of Prometheus that are taken apart at once, 1.5 MiB each with 200 key groups, whatever the number of threads:
+one of them computes at a time."""
+
+
 class Shared:
     """What the jobs of a process share, since tenants decide how large their pages and answers are. Thread-safe.
 
@@ -53,6 +59,7 @@ class Shared:
         self.limits = limits_within(memory_bytes)
         self.room = Room(self.limits.kept_bytes, self.limits.share_of)
         self.turns = Turns()
+        self.apart = threading.BoundedSemaphore(MOST_APART)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +99,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look, shared
         room=shared.room,
         limits=shared.limits,
         turn=lambda: shared.turns.turn(namespace, "Prometheus's answer"),
+        apart=shared.apart,
     )
 
     def trouble() -> MetricsTrouble | None:
