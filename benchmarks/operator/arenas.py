@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,7 @@ from benchmarks.operator.paper_job import PaperJob
 
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
+from streamjob_operator.kube.metrics.sources import MOST_APART
 from streamjob_operator.kube.process.collector import settle
 from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import Trouble
@@ -40,10 +42,11 @@ class Jobs:
     def __init__(self, cluster: PaperCluster, now_s: float, options: argparse.Namespace) -> None:
         self._cluster = cluster
         self._now_s = now_s
+        apart = threading.BoundedSemaphore(options.apart)
         room, settings = Room(), Settings(url=f"{cluster.address}/prometheus", timeout_s=120.0)
         status = PaperJob("job-0", options.groups, EXECUTORS, now_s).status()
         self._sources = [
-            PrometheusMetrics(lambda: settings, lambda: status, "default", lambda: self._now_s, room=room)
+            PrometheusMetrics(lambda: settings, lambda: status, "default", lambda: self._now_s, room=room, apart=apart)
             for _ in range(options.jobs)
         ]
 
@@ -92,13 +95,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=200)
     parser.add_argument("--groups", type=int, default=200)
     parser.add_argument("--threads", type=int, default=24, help="16 for cycles and 8 for looks, as the operator has")
+    parser.add_argument("--apart", type=int, default=MOST_APART, help="answers that are taken apart at once")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--here", action="store_true")
     options = parser.parse_args()
     if options.here:
         print(json.dumps(measure(options)))
         return 0
-    sizes = [f"--{name}={getattr(options, name)}" for name in ("jobs", "groups", "threads", "rounds")]
+    sizes = [f"--{name}={getattr(options, name)}" for name in ("jobs", "groups", "threads", "apart", "rounds")]
     run = functools.partial(subprocess.run, check=True, stdout=subprocess.PIPE)
     for setting in SETTINGS:
         environment = {**os.environ, ARENAS: setting} if setting else os.environ

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 
 REMEMBERED = 1000
 """Namespaces whose newest place is remembered, of however many there were: whoever is forgotten counts as new."""
@@ -18,15 +18,11 @@ class Places:
     """
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        self.size = self.free = size
         self._taken: Counter[str] = Counter()
         self._given = 0
-        self._last: dict[str, int] = {}  # namespace -> how many places had been given when it got its newest
-
-    @property
-    def free(self) -> int:
-        """Places that nobody has."""
-        return self.size - self._taken.total()
+        # Of each namespace, how many places had been given when it got its newest.
+        self._last: OrderedDict[str, int] = OrderedDict()
 
     def may(self, namespace: str, *, shared: bool, spare: int = 0) -> bool:
         """Whether it may take one; where places are not shared, so many are left free to whoever may come."""
@@ -43,13 +39,16 @@ class Places:
     def take(self, namespace: str) -> None:
         """One more is its own."""
         self._taken[namespace] += 1
+        self.free -= 1
         self._given += 1
-        self._last.pop(namespace, None)  # to the end: the first one is whose place is longest ago
         self._last[namespace] = self._given
+        self._last.move_to_end(namespace)  # the first one is whose place is longest ago
         if len(self._last) > REMEMBERED:
-            del self._last[next(iter(self._last))]
+            self._last.popitem(last=False)
 
     def leave(self, namespace: str) -> None:
         """One less is."""
         self._taken[namespace] -= 1
-        self._taken += Counter()  # who has none is forgotten
+        self.free += 1
+        if not self._taken[namespace]:
+            del self._taken[namespace]

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_objects import driver_pod
 from kube_jobs import JOB, labels_of
+from kubectl import Kubectl
 from operator_process import OperatorProcess
 from prometheus_client.parser import text_string_to_metric_families
 from stage import Stage
+
+from streamjob_operator.kube.api.access import configuration
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS
+from streamjob_operator.kube.watched.api import WatchedApi
+from streamjob_operator.kube.watched.relist import MOST_SINGLES, fill, make_stores, relist
 
 WATCHED = ("streamjobs", "partitionmaps", "pods")
 RELISTS = 3
@@ -45,3 +56,40 @@ def test_a_job_that_goes_while_nobody_watches_is_not_kept(stage: Stage) -> None:
     second = stage.operator()
     second.wait_for("This operator leads.")
     stage.kubectl("wait", "--for=delete", f"streamjob/{JOB}", "--timeout=60s")
+
+
+@pytest.mark.parametrize("more", [0, MOST_SINGLES], ids=["a few", "many"])
+def test_what_no_watch_told_is_seen_by_the_next_list(
+    kubectl: Kubectl, api_server: Path, namespace: str, more: int
+) -> None:
+    """Nobody watches here: objects change, come and go behind the stores' back."""
+    asked: list[str] = []
+    stores = make_stores()
+    api = WatchedApi(configuration(api_server), stores, called=lambda verb, plural, _: asked.append(f"{verb} {plural}"))
+    kubectl.apply(partition_map("same"), partition_map("changes"), partition_map("goes"), driver_pod("driver"))
+    assert fill(api, stores, (namespace,), lambda _: True, print)
+    kubectl("label", "partitionmap", "changes", "team=blue")
+    kubectl("delete", "partitionmap", "goes")
+    kubectl.apply(*(partition_map(f"comes-{at}") for at in range(more + 1)))
+    asked.clear()
+    relist(api, stores, (namespace,))
+    once = ["list streamjobs", "list partitionmaps", "list pods"]
+    assert asked == [*once[:2], *(["list partitionmaps"] if more else ["get partitionmaps"] * 2), once[2]]
+    there = {
+        one["metadata"]["name"]: one["metadata"].get("labels", {})
+        for one in stores[PARTITION_MAPS].fitting(namespace, {})
+    }
+    assert there == {"same": {}, "changes": {"team": "blue"}} | {f"comes-{at}": {} for at in range(more + 1)}
+    assert stores[PODS].get(namespace, "driver")
+    asked.clear()
+    relist(api, stores, (namespace,))
+    assert asked == once
+
+
+def partition_map(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": PARTITION_MAPS.api_version,
+        "kind": PARTITION_MAPS.kind,
+        "metadata": {"name": name},
+        "spec": {},
+    }

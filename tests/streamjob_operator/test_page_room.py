@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamjob_agent import metric_names as names
+from streamjob_operator.measure import page as page_module
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.kept_pages import KeptPages
 from streamjob_operator.measure.page import Page, make_page, parse_pages
@@ -129,7 +130,8 @@ def _of_executors() -> Series:
 
 
 @pytest.mark.parametrize("series", [_of_groups, _of_traffic, _of_executors])
-def test_a_page_counts_as_what_it_holds(series: Callable[[], Series]) -> None:
+def test_a_page_counts_as_what_it_holds(series: Callable[[], Series], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "_known_group", page_module._known_group.__wrapped__)  # as if no other job had any
     """Numbers that occur twice are held once now and then, which is not counted."""
 
     def page() -> Page:
@@ -234,3 +236,8 @@ def test_rows_between_cycles_weigh_what_their_arrays_hold() -> None:
     rows = Rows(series=series, owners=owners, slots={})
     # Three rows of four key groups: seconds, records and owners, eight bytes each.
     assert rows.size_bytes == 3 * 4 * 3 * 8 + sys.getsizeof(owners)
+
+
+def test_pages_of_all_jobs_share_the_ids_of_key_groups() -> None:
+    one, other = (pages(1)[0] for _ in range(2))
+    assert all(ours is theirs for ours, theirs in zip(one.group_ids, other.group_ids, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -28,6 +29,8 @@ SPARSE_COUNTERS = (
 )
 """Counters of key groups that a page may lack, which means 0."""
 GROUP_SIZES = (names.GROUP_STATE_BYTES, names.GROUP_STATE_MEMORY)
+MOST_KNOWN_GROUPS = 20_000
+"""Ids of key groups that all pages share; of others each page has its own."""
 STAGE_COUNTERS = (
     names.STAGE_WALL_SECONDS,
     names.STAGE_BUSY_SECONDS,
@@ -223,7 +226,12 @@ def _running_queries(series: Mapping[str, Series]) -> list[tuple[str, str]]:
 
 
 def _group(labels: Labels) -> GroupId:
-    operator, partition = int(labels[0]), int(labels[1])
+    return _known_group(int(labels[0]), int(labels[1]))
+
+
+@functools.lru_cache(maxsize=MOST_KNOWN_GROUPS)
+def _known_group(operator: int, partition: int) -> GroupId:
+    """One object for all pages of all jobs."""
     if not (0 <= operator < MOST_OPERATORS and 0 <= partition < MOST_GROUPS):
         raise ValueError(f"{operator}/{partition} is no key group")
     return GroupId(operator=operator, partition=partition)

@@ -26,6 +26,7 @@ class Asked:
     content_type: str
     body: Any
     authorization: str | None = None
+    accept: str | None = None
 
 
 class Script:
@@ -53,6 +54,7 @@ def serving(script: Script) -> Iterator[Script]:
                 content_type=kind,
                 body=json.loads(body) if body else None,
                 authorization=self.headers.get("Authorization"),
+                accept=self.headers.get("Accept"),
             )
             answer = script.next(asked)
             text = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()

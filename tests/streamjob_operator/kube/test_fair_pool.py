@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import sys
 import threading
+import types
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,12 +25,12 @@ class Calls:
         self.tasks: list[asyncio.Task[None]] = []
         self._over: dict[str, threading.Event] = {}
 
-    async def ask(self, *names: str, asked: Callable[[str], bool] = lambda _: False) -> None:
+    async def ask(self, *names: str, asked: bool = False) -> None:
         """More of them; what stands before the dash is the namespace."""
         for name in names:
             self._over[name] = threading.Event()
-            call, wanted = functools.partial(self._call, name), functools.partial(asked, name)
-            self.tasks.append(asyncio.create_task(self.pool.run(call, name.split("-")[0], wanted)))
+            call, key = functools.partial(self._call, name), (name.split("-")[0], name)
+            self.tasks.append(asyncio.create_task(self.pool.run(call, key, asked=asked)))
             await asyncio.sleep(0)  # it waits, or has a place
 
     def _call(self, name: str) -> None:
@@ -69,9 +71,10 @@ def test_of_one_namespace_who_has_waited_longest_comes_next() -> None:
 
 def test_what_is_asked_for_comes_first_also_when_it_is_asked_for_later() -> None:
     async def act() -> None:
-        calls, wanted = Calls(1), set[str]()
-        await calls.ask("a-1", "a-2", "a-3", "a-4", asked=lambda name: name in wanted)
-        wanted.add("a-4")
+        calls = Calls(1)
+        await calls.ask("a-1", "a-2", "a-3", "a-4")
+        calls.pool.hurry(("a", "a-4"))
+        calls.pool.hurry(("b", "nobody"))
         assert await calls.end_all() == ["a-1", "a-4", "a-2", "a-3"]
 
     run(act)
@@ -81,7 +84,7 @@ def test_the_namespace_with_fewest_running_comes_first_whatever_others_ask_for()
     async def act() -> None:
         calls = Calls(3)
         await calls.ask("a-1", "a-2")
-        await calls.ask("a-3", asked=lambda _: True)
+        await calls.ask("a-3", asked=True)
         await calls.ask("a-4", "b-1")
         assert sorted(await calls.until(2)) == ["a-1", "a-2"]
         calls.end("a-1")
@@ -136,8 +139,49 @@ def test_who_gives_up_waiting_takes_no_place_and_a_failure_gives_its_place_back(
         calls.tasks.pop().cancel()
         calls.end("a-1")
         with pytest.raises(ZeroDivisionError):
-            await calls.pool.run(lambda: 1 // 0, "a")
-        assert await calls.pool.run(lambda: 7, "b") == 7
+            await calls.pool.run(lambda: 1 // 0, ("a", "a-3"))
+        assert await calls.pool.run(lambda: 7, ("b", "b-1")) == 7
         assert await calls.end_all() == ["a-1"]
 
     run(act)
+
+
+def test_who_is_hurried_comes_in_the_order_of_the_wishes_and_once() -> None:
+    async def act() -> None:
+        calls = Calls(1)
+        await calls.ask("a-1", "a-2", "a-3", "a-4")
+        for name in ("a-4", "a-2", "a-4"):
+            calls.pool.hurry(("a", name))
+        await calls.ask("a-5", asked=True)
+        assert await calls.end_all() == ["a-1", "a-4", "a-2", "a-5", "a-3"]
+
+    run(act)
+
+
+def test_a_place_costs_the_same_however_many_jobs_wait() -> None:
+    few, many = (counted(waiting) for waiting in (4, 400))
+    assert few == many
+
+
+def counted(waiting: int) -> int:
+    """Calls within the pool and its places from the end of one job's call to the beginning of the next one's."""
+    found = 0
+
+    def note(frame: types.FrameType, event: str, _: object) -> None:
+        nonlocal found
+        found += event == "call" and frame.f_code.co_filename.endswith(("/fair_pool.py", "/places.py"))
+
+    async def act() -> None:
+        calls = Calls(1)
+        await calls.ask(*(f"a-{at}" for at in range(waiting)))
+        sys.setprofile(note)
+        try:
+            calls.end("a-0")
+            while len(calls.came) < 2:
+                await asyncio.sleep(0.01)
+        finally:
+            sys.setprofile(None)
+        await calls.end_all()
+
+    run(act)
+    return found

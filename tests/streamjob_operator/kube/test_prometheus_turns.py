@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 
@@ -66,6 +67,32 @@ def test_a_large_answer_has_its_turn_until_what_it_held_is_used() -> None:
         assert counted.log == ["taken", "left", "taken", "left"]
         connection.settle()
         assert len(counted.log) == 4
+
+
+def test_what_is_taken_apart_is_held_by_few_and_by_nobody_who_waits_for_an_answer() -> None:
+    held, seen = threading.Semaphore(1), list[bool]()
+
+    def free() -> bool:
+        found = held.acquire(blocking=False)
+        if found:
+            held.release()
+        return found
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        seen.append(free())
+        sent(handler, NOTHING)
+
+    with answering(answer) as url:
+        connection = Connection(Settings(url=url, timeout_s=60.0), apart=held)
+        for _ in range(2):
+            connection.query("vector(1)")
+            assert not free()
+        connection.settle()
+        assert free()
+        connection.query("vector(1)")
+        connection.close()
+    assert free()
+    assert seen == [True, True, True]
 
 
 def test_a_connection_that_is_closed_leaves_its_turn() -> None:

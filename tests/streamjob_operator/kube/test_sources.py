@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from agent_reports import agent
 from kept import Kept
 
+from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS, STREAM_JOBS
 from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.api.refusals import Refused
@@ -19,6 +21,7 @@ from streamjob_operator.kube.partition_map.maps import view_of
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.values import Snapshot
 
 LOCKED = {"prometheus": {"url": "http://127.0.0.1:9", "auth": {"secretRef": {"name": "login"}}}}
 
@@ -40,12 +43,13 @@ def test_a_secret_that_may_not_be_read_is_told_in_a_condition() -> None:
     assert any('secrets "login" is forbidden' in one["message"] for one in kept.status()["conditions"])
 
 
-def found(url: str | None, address: str | None = "10.1.2.3") -> Facts:
+def reached(url: str | None, address: str | None = "10.1.2.3") -> sources.Reached:
     """A turn's facts, the agent's address as the job's account has written it, the pod's as Kubernetes has."""
     told = {} if url is None else {"agentUrl": url}
     document = {"metadata": {"resourceVersion": "1"}, "spec": {}, "status": told}
     driver = DriverFacts(phase=Phase.RUNNING, reason="Adopted", message="", address=address)
-    return Facts(now_s=0.0, uid="u", generation=1, job=None, driver=driver, map=view_of(document))
+    facts = Facts(now_s=0.0, uid="u", generation=1, job=None, driver=driver, map=view_of(document))
+    return sources.reached(facts)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def found(url: str | None, address: str | None = "10.1.2.3") -> Facts:
     ],
 )
 def test_the_agent_is_read_at_its_drivers_pod_whatever_it_says(told: str, pod: str, asked: str) -> None:
-    assert sources._url(lambda: found(told, pod)) == asked
+    assert sources._url(lambda: reached(told, pod)) == asked
 
 
 @pytest.mark.parametrize(
@@ -77,12 +81,12 @@ def test_the_agent_is_read_at_its_drivers_pod_whatever_it_says(told: str, pod: s
 )
 def test_an_address_that_is_none_is_not_asked(told: str | None) -> None:
     with pytest.raises(Unavailable, match="has not said yet"):
-        sources._url(lambda: found(told))
+        sources._url(lambda: reached(told))
 
 
 def test_a_pod_without_an_address_is_waited_for() -> None:
     with pytest.raises(Unavailable, match="no address yet"):
-        sources._url(lambda: found("http://10.1.2.3:7980", None))
+        sources._url(lambda: reached("http://10.1.2.3:7980", None))
 
 
 def told_id(application_id: str) -> dict[str, Any]:
@@ -160,3 +164,28 @@ def test_the_pages_of_all_jobs_share_one_room(monkeypatch: pytest.MonkeyPatch) -
         source.close()
         assert source.note() is None
     assert rooms == [shared.room, shared.room]
+
+
+def test_an_agents_report_is_held_in_a_cycle_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of all jobs, with what turns have found beside them, were a sixth of what the operator held."""
+    asked: list[Callable[[], AgentStatus]] = []
+    seen: list[AgentStatus] = []
+
+    class Asking(sources.PrometheusMetrics):
+        def __init__(self, settings: Any, status: Callable[[], AgentStatus], *given: Any, **more: Any) -> None:
+            super().__init__(settings, status, *given, **more)
+            asked.append(status)
+
+        def observe(self, *_: float) -> Snapshot:
+            seen.append(asked[0]())
+            raise Unavailable("down")
+
+    monkeypatch.setattr(sources, "PrometheusMetrics", Asking)
+    kept = Kept(metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver()
+    kept.look()
+    kept.reports(agent(application_id="app-1"))
+    kept.look()
+    assert [one.application_id for one in seen] == ["app-1"]
+    with pytest.raises(Unavailable, match="has not reported yet"):
+        asked[0]()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError
 
 from streamjob_operator.kube.api.access import configuration
 from streamjob_operator.kube.api.kinds import Kind
+from streamjob_operator.kube.api.listing import AS_METADATA, Seen, read_listing
 from streamjob_operator.kube.api.refusals import NotFound, from_status, refusal
 from streamjob_operator.kube.api.retry import Retry, passing, sentence
 from streamjob_operator.kube.names import FIELD_MANAGER
@@ -22,6 +23,7 @@ from streamjob_operator.ports import Unavailable
 
 Object = dict[str, Any]
 Called = Callable[[str, str, int], None]
+T = TypeVar("T")
 TIMEOUT_S = 15.0
 PAGE = 500  # objects of one page of a list
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
@@ -89,6 +91,22 @@ class KubeApi:
             page = self._ask("get", kind, kind.path(namespace), verb="list", **options, _continue=token)
             yield page.get("items", []), page["metadata"]["resourceVersion"]
             token = page["metadata"].get("continue")
+            if not token:
+                return
+
+    def seen(
+        self, kind: Kind, namespace: str | None = None, *, labels: str | None = None
+    ) -> Iterator[tuple[Sequence[Seen], int]]:
+        """What there is, without the documents, page by page, each with the resource version of the whole.
+
+        Raises NotFound for unknown kinds.
+        """
+        options = {"label_selector": labels, "limit": PAGE, "header_params": {"Accept": AS_METADATA}}
+        token: str | None = None
+        while True:
+            page = self._read(read_listing, "get", kind, kind.path(namespace), verb="list", **options, _continue=token)
+            yield [one.metadata for one in page.items or ()], page.metadata.version
+            token = page.metadata.next
             if not token:
                 return
 
@@ -166,12 +184,15 @@ class KubeApi:
             raise Unavailable(f"The watch of {kind.plural} was cut off: {sentence(error)}.") from error
 
     def _ask(self, method: str, kind: Kind, path: str, *, verb: str | None = None, **options: Any) -> Object:
-        verb = verb or method
+        return self._read(_object, method, kind, path, verb=verb or method, **options)
 
-        def once() -> Object:
+    def _read(self, read: Callable[[bytes], T], method: str, kind: Kind, path: str, *, verb: str, **options: Any) -> T:
+        """What `read` makes of the answer; a ValueError of it is an answer that is not whole."""
+
+        def once() -> T:
             answer = self._open(method, kind, path, verb=verb, **options)
             try:
-                return dict(json.loads(answer.data))
+                return read(answer.data)
             except ValueError as error:
                 raise HTTPError(f"the answer is not JSON: {error}") from error
 
@@ -182,9 +203,9 @@ class KubeApi:
 
     def _open(self, method: str, kind: Kind, path: str, *, verb: str, **options: Any) -> Any:
         status = NO_ANSWER
-        options = {"_request_timeout": self._timeout_s, **options}
+        options = {"_request_timeout": self._timeout_s, "header_params": {}, **options}
         try:
-            answer = self._client.request(method, path, query_params=[], header_params={}, serialize=False, **options)
+            answer = self._client.request(method, path, query_params=[], serialize=False, **options)
             status = answer.status
             return answer
         except ApiException as error:
@@ -192,6 +213,10 @@ class KubeApi:
             raise
         finally:
             self._called(verb, kind.plural, status)
+
+
+def _object(answer: bytes) -> Object:
+    return dict(json.loads(answer))
 
 
 def _whole(kind: Kind, document: Mapping[str, Any]) -> Object:

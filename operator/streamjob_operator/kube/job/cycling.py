@@ -18,7 +18,7 @@ from streamjob_operator.kube.api.reading import Reading
 from streamjob_operator.kube.job.cadence import news_of, spec_mark
 from streamjob_operator.kube.job.spread import nearest_s, next_s
 from streamjob_operator.kube.job.tools import Tools
-from streamjob_operator.kube.metrics.sources import Source, open_source
+from streamjob_operator.kube.metrics.sources import Reached, Source, open_source, reached
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.actuator import MapActuator
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
@@ -58,7 +58,7 @@ class Cycling:
         self._ran = False
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
-        self._found: Facts | None = None
+        self._reached: Reached | None = None
 
     def close(self) -> None:
         """Let go of what measures the job."""
@@ -76,7 +76,7 @@ class Cycling:
 
         `asked`: a person asks for one and had none yet, perhaps of an operator that went before.
         """
-        self._found, seen = facts, facts.map
+        self._reached, seen = reached(facts), facts.map
         if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
             return None
         if seen is None or seen.agent is None:
@@ -120,7 +120,11 @@ class Cycling:
             look=lambda: unmeasured(facts),
             quota=None if self._tools.quotas is None else self._tools.quotas.of(self._namespace, job),
         )
-        record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)
+        self._reached = dataclasses.replace(reached(facts), agent=seen.agent)
+        try:
+            record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)
+        finally:
+            self._reached = reached(facts)
         self._cadence.ended(record, job.spec.balancing.statistics_period_s)
         outcome = outcome_of(record)
         extra = {"cycle": cycle_id, "decision": outcome.decision, "reason": outcome.reason.value}
@@ -132,7 +136,7 @@ class Cycling:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
         if self._source is None or self._source[0] != wanted:
             self.close()
-            source = open_source(self._tools.api, self._namespace, job, lambda: self._found, self._tools.shared)
+            source = open_source(self._tools.api, self._namespace, job, lambda: self._reached, self._tools.shared)
             self._source = (wanted, source)
             self._cadence.first_s = self._tools.clock() + source.warm_up_s
         return self._source[1]

@@ -127,8 +127,9 @@ class Connection:
     """Queries to one Prometheus; not for several threads at once.
 
     Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts. A large
-    answer is read within `turn`, which may raise Unavailable, and has it until `settle`, or until the next question:
-    what is made of it takes more memory than its bytes.
+    answer is read within `turn`, which may raise Unavailable, and any is taken apart within `apart`, which is not held
+    while anybody else is waited for. It has both until `settle`, or until the next question: what is made of it takes
+    more memory than its bytes.
     """
 
     def __init__(
@@ -137,12 +138,14 @@ class Connection:
         *,
         limits: ReadingLimits | None = None,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        apart: AbstractContextManager[object] | None = None,
     ) -> None:
         self.settings = settings
         self._timeout_s = settings.timeout_s
         self._whole, self._begun, self._waited = Whole(settings.timeout_s), False, False
         self.limits = ReadingLimits() if limits is None else limits
         self._turn, self._in_turn = turn, ExitStack()
+        self._apart = nullcontext() if apart is None else apart
         session = requests.Session()
         session.trust_env = False
         session.verify = settings.verify
@@ -254,6 +257,7 @@ class Connection:
             raise self._trouble(f"answered {code} with {kind or 'nothing'} in place of JSON; {hint}")
         if code != requests.codes.ok:
             raise self._trouble(f"answered {code}: {_said(body)}")
+        self._in_turn.enter_context(self._apart)
         return Answer.of(response)
 
     def _check_parts(self, body: bytes) -> None:

@@ -82,9 +82,9 @@ class PrometheusMetrics:
     """Measurements of the application that `status` speaks of, from the Prometheus that `settings` names.
 
     Its series are those of `namespace`, where Prometheus tells namespaces. What is kept between observations counts in
-    `room`, with what other jobs keep; `limits` and `turn` are as `Connection` has them. Settings and status are asked
-    at each observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
-    observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
+    `room`, with what other jobs keep; `limits`, `turn` and `apart` are as `Connection` has them. Settings and status
+    are asked at each observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the
+    newest observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
     """
 
     def __init__(
@@ -97,9 +97,10 @@ class PrometheusMetrics:
         room: Room | None = None,
         limits: ReadingLimits | None = None,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        apart: AbstractContextManager[object] | None = None,
     ) -> None:
         self._settings = settings
-        self._limits, self._turn = limits, turn
+        self._limits, self._turn, self._apart = limits, turn, apart
         self._status = status
         self._namespace = namespace
         self._clock = clock
@@ -224,7 +225,7 @@ class PrometheusMetrics:
         settings = self._settings()
         if self._connection is None or self._connection.settings != settings:
             self.close()
-            self._connection = Connection(settings, limits=self._limits, turn=self._turn)
+            self._connection = Connection(settings, limits=self._limits, turn=self._turn, apart=self._apart)
         return self._connection
 
     def _prometheus_now_s(self, connection: Connection) -> float:

@@ -25,8 +25,9 @@ from streamjob_operator.kube.watched.store import Store
 
 SILENCE_S = 90.0
 """A watch without any sign of life for so long is opened anew."""
-IDLE_S = 45.0
-"""kopf's task of an object ends when the object was silent for so long: not between two heartbeats of an agent."""
+IDLE_S = 1.0
+"""kopf's task of an object ends when the object was silent for so long. While it waits it holds the newest document as
+dictionaries, some 0.1 MiB a job; to begin anew costs 0.15 ms, a third of an event."""
 
 LOGIN_S = 600.0
 """kopf trusts for as long as its log-in lasts whom it trusted then; the file that says whom is replaced in place."""

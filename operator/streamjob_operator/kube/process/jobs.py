@@ -16,13 +16,14 @@ import contextlib
 import dataclasses
 import functools
 import logging
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
 from streamjob_operator.doubling import doubled_s
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
-from streamjob_operator.kube.process.fair_pool import FairPool, Threads
+from streamjob_operator.kube.process.fair_pool import FairPool, Key, Threads
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
@@ -32,7 +33,6 @@ TELL_AFTER = 5
 looks like a server that is busy."""
 TOGETHER_S = 0.2
 """Changes within this time are one."""
-Key = tuple[str, str]
 
 
 class Turning(Protocol):
@@ -84,6 +84,7 @@ class Jobs:
         self._cycles = FairPool(cycles, self._shared)
         self._first_wait_s = first_wait_s
         self._tasks: dict[Key, asyncio.Task[None]] = {}
+        self._namespaces: Counter[str] = Counter()  # how many of the tasks are each's
         self._wakes: dict[Key, asyncio.Event] = {}
         self._unseen: set[Key] = set()
         self._going: dict[Key, asyncio.Event] = {}
@@ -109,6 +110,8 @@ class Jobs:
             return
         if asked and not listed:
             self._asked[key] = object()
+            self._looks.hurry(key)
+            self._cycles.hurry(key)
         if going is not None and key in self._going:
             (self._going[key].set if going else self._going[key].clear)()
         if key in self._tasks:
@@ -117,7 +120,8 @@ class Jobs:
             return
         self._wakes[key], self._going[key] = asyncio.Event(), asyncio.Event()
         wait_s = self._first_wait_s() if listed else 0.0
-        self._unseen |= {key}
+        self._unseen.add(key)
+        self._namespaces[namespace] += 1
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
     async def stop(self) -> None:
@@ -133,7 +137,7 @@ class Jobs:
         try:
             if wait_s > 0:
                 await _sleep(wake, wait_s)
-            self._unseen -= {key}
+            self._unseen.discard(key)
             while not self._stopping:
                 wake.clear()
                 turned = await self._turn(key, keeper)
@@ -153,11 +157,14 @@ class Jobs:
                 await _sleep(wake, doubled_s(FIRST_WAIT_S, failures - 1, LONGEST_WAIT_S))
         finally:
             del self._tasks[key], self._wakes[key], self._going[key]
+            self._namespaces[key[0]] -= 1
+            if not self._namespaces[key[0]]:
+                del self._namespaces[key[0]]
             self._asked.pop(key, None)
-            await self._looks.run(keeper.close, key[0])
+            await self._looks.run(keeper.close, key)
 
     def _shared(self) -> bool:
-        return len({namespace for namespace, _ in self._tasks}) > 1
+        return len(self._namespaces) > 1
 
     async def _turn(self, key: Key, keeper: Turning) -> _Turned:
         extra, asked = {"job": "/".join(key)}, self._asked.get(key)
@@ -203,18 +210,18 @@ class Jobs:
                 await cycle
             except Exception as error:  # noqa: BLE001 - whatever it is, its StreamJob is gone
                 LOG.info("The cycle of a StreamJob that was deleted has ended: %s", error, extra={"job": "/".join(key)})
-            await self._looks.run(keeper.close, key[0])
+            await self._looks.run(keeper.close, key)
 
         task = asyncio.create_task(ended(), name=f"left {key[0]}/{key[1]}")
         self._left.add(task)
         task.add_done_callback(self._left.discard)
 
     async def _in(self, pool: FairPool, key: Key, turn: Callable[[], Rest]) -> Rest:
-        return await pool.run(turn, key[0], asked=lambda: key in self._asked)
+        return await pool.run(turn, key, asked=key in self._asked)
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:
-            await self._looks.run(functools.partial(keeper.fail, sentence), key[0])
+            await self._looks.run(functools.partial(keeper.fail, sentence), key)
         except Exception:  # whatever it is, the job's turns go on
             LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
 

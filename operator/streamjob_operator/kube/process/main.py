@@ -162,7 +162,7 @@ def _become_leader(election: Election, stop: threading.Event, life: Life) -> boo
 class Cluster:
     """The API server, what its watches have told, and who says that everything ends."""
 
-    api: KubeApi
+    api: WatchedApi
     stores: Mapping[Kind, Store]
     over: Callable[[float], bool]
 
@@ -174,7 +174,7 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
     lease.start()
     known = cluster.stores[STREAM_JOBS]
     with (
-        PlanningPool(options.planners, shared=lambda: len(known.namespaces()) > 1) as planning,
+        PlanningPool(options.planners, shared=lambda: known.namespaces() > 1) as planning,
         ThreadPoolExecutor(LOOKS, thread_name_prefix="look") as looks,
         ThreadPoolExecutor(options.workers, thread_name_prefix="cycle") as cycles,
     ):

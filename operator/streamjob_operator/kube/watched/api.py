@@ -31,11 +31,13 @@ class WatchedApi(KubeApi):
         store = self._stores.get(kind)
         if store is None or namespace is None:
             return super().get(kind, name, namespace)
-        found = store.get(namespace, name)
-        if found is None:
-            found = super().get(kind, name, namespace)
-            if found is not None:
-                store.put(found)
+        return store.get(namespace, name) or self.fresh(kind, name, namespace)
+
+    def fresh(self, kind: Kind, name: str, namespace: str) -> Object | None:
+        """The object as the API server has it now, or None; known from then on."""
+        found = super().get(kind, name, namespace)
+        if found is not None and kind in self._stores:
+            self._stores[kind].put(found)
         return found
 
     def list(

@@ -1,23 +1,27 @@
 """Fills the stores before the watches open, and lists everything again now and then: what a watch has missed is seen.
 
-A watch that had to begin anew tells what is there, and not what went in the meantime.
+A watch that had to begin anew tells what is there, and not what went in the meantime. The list that looks for that is
+one of versions: documents are read where a version is news, which is hardly any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.driver.foreign import NAME_LABELS
 from streamjob_operator.kube.driver.naming import DRIVER_ROLE, SPARK_ROLE
 from streamjob_operator.kube.pods.executors import APPLICATION
+from streamjob_operator.kube.watched.api import WatchedApi
 from streamjob_operator.kube.watched.store import Store
 from streamjob_operator.ports import Unavailable
 
 RELIST_S = 120.0
 """Between two lists of everything: three requests, and one more for each further 500 objects."""
+MOST_SINGLES = 50
+"""Documents of one kind that are read one by one; of more all are read, in pages."""
 RETRY_S = 2.0
 SELECTORS = {PODS: SPARK_ROLE}
 """Of all pods, those of Spark's are watched: drivers of cluster mode, our own, and all executors."""
@@ -29,15 +33,14 @@ def make_stores() -> dict[Kind, Store]:
     return {STREAM_JOBS: Store(STREAM_JOBS), PARTITION_MAPS: Store(PARTITION_MAPS), PODS: pods}
 
 
-def relist(api: KubeApi, stores: Mapping[Kind, Store], namespaces: Sequence[str]) -> None:
-    """List all kinds, everywhere or in these namespaces; raises Refused, Unavailable."""
-    for kind, store in stores.items():
-        for namespace in namespaces or (None,):
-            _relist(api, store, namespace, SELECTORS.get(kind))
+def relist(api: WatchedApi, stores: Mapping[Kind, Store], namespaces: Sequence[str]) -> None:
+    """List all kinds anew, everywhere or in these namespaces; raises Refused, Unavailable."""
+    for store, namespace in _parts(stores, namespaces):
+        _relist(api, store, namespace)
 
 
 def fill(
-    api: KubeApi,
+    api: WatchedApi,
     stores: Mapping[Kind, Store],
     namespaces: Sequence[str],
     over: Callable[[float], bool],
@@ -46,7 +49,8 @@ def fill(
     """List until everything was listed; False when `over`, which waits for so many seconds, says that nobody waits."""
     while True:
         try:
-            relist(api, stores, namespaces)
+            for store, namespace in _parts(stores, namespaces):
+                _list(api, store, namespace)
             return True
         except (Unavailable, Refused) as error:
             tell(f"What there is could not be listed: {error}")
@@ -54,11 +58,31 @@ def fill(
             return False
 
 
-def _relist(api: KubeApi, store: Store, namespace: str | None, labels: str | None) -> None:
+def _parts(stores: Mapping[Kind, Store], namespaces: Sequence[str]) -> Iterator[tuple[Store, str | None]]:
+    return itertools.product(stores.values(), namespaces or (None,))
+
+
+def _list(api: WatchedApi, store: Store, namespace: str | None) -> None:
+    """All documents."""
     present, newest = set(), 0
-    for page, version in api.pages(store.kind, namespace, labels=labels):
+    for page, version in api.pages(store.kind, namespace, labels=SELECTORS.get(store.kind)):
         newest = int(version)
         for document in page:
             store.put(document)
             present.add((document["metadata"]["namespace"], document["metadata"]["name"]))
+    store.relisted(present, newest, namespace)
+
+
+def _relist(api: WatchedApi, store: Store, namespace: str | None) -> None:
+    """All versions, and the documents that are news."""
+    present, news, newest = set(), [], 0
+    for page, version in api.seen(store.kind, namespace, labels=SELECTORS.get(store.kind)):
+        newest = version
+        present |= {(one.namespace, one.name) for one in page}
+        news += [one for one in page if store.lacks(one.namespace, one.name, one.version)]
+    if len(news) > MOST_SINGLES:
+        _list(api, store, namespace)
+        return
+    for one in news:
+        api.fresh(store.kind, one.name, one.namespace)
     store.relisted(present, newest, namespace)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -46,14 +46,15 @@ class Store:
         self._kept: dict[Key, _Kept] = {}
         self._least: dict[Key, int] = {}  # versions below these are of before a deletion, or known to be old
         self._places: dict[Word, set[Key]] = defaultdict(set)
+        self._spaces: Counter[str] = Counter()  # how many objects each namespace has; none is not there
 
     def __len__(self) -> int:
         """Objects that are known."""
         return len(self._kept)
 
-    def namespaces(self) -> set[str]:
-        """Those of all objects."""
-        return {namespace for namespace, _ in list(self._kept)}  # at once: others put meanwhile
+    def namespaces(self) -> int:
+        """How many have objects."""
+        return len(self._spaces)
 
     def keys(self) -> set[Key]:
         """Namespace and name of all objects."""
@@ -80,8 +81,14 @@ class Store:
                 return
             self._take(key)
             self._kept[key] = kept
+            self._spaces[key[0]] += 1
             for word in kept.words:
                 self._places[word].add(key)
+
+    def lacks(self, namespace: str, name: str, version: int) -> bool:
+        """Whether this version would be news."""
+        with self._lock:
+            return not self._old((namespace, name), version)
 
     def _old(self, key: Key, version: int) -> bool:
         """Whether this version, or a newer one, is known already; of one version there is one object."""
@@ -156,7 +163,12 @@ class Store:
 
     def _take(self, key: Key) -> None:
         there = self._kept.pop(key, None)
-        for word in () if there is None else there.words:
+        if there is None:
+            return
+        self._spaces[key[0]] -= 1
+        if not self._spaces[key[0]]:
+            del self._spaces[key[0]]
+        for word in there.words:
             self._places[word].discard(key)
             if not self._places[word]:
                 del self._places[word]

@@ -11,9 +11,10 @@ from kubernetes.client import Configuration
 from scripted_server import Answer, Script, serving
 
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.api.listing import AS_METADATA
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.watched.api import WatchedApi
-from streamjob_operator.kube.watched.relist import fill, make_stores, relist
+from streamjob_operator.kube.watched.relist import MOST_SINGLES, fill, make_stores, relist
 
 
 def document(version: int, name: str = "a", **labels: str) -> dict[str, Any]:
@@ -98,9 +99,6 @@ def test_a_deletion_that_speaks_of_a_former_object_is_not_repeated(world: World)
 
 
 def test_a_list_fills_the_stores_and_empties_them(world: World) -> None:
-    def listed(version: int, *items: dict[str, Any]) -> Answer:
-        return Answer(body={"metadata": {"resourceVersion": str(version)}, "items": list(items)})
-
     api, script = world.api(listed(5), listed(6, document(3)), listed(7, document(4, **{"spark-role": "driver"})))
     told: list[str] = []
     assert fill(api, world.stores, (), lambda _: True, told.append)
@@ -109,6 +107,36 @@ def test_a_list_fills_the_stores_and_empties_them(world: World) -> None:
     script.answers = [listed(9)]
     relist(api, world.stores, ("n",))
     assert [len(store) for store in world.stores.values()] == [0, 0, 0]
+
+
+def listed(version: int, *items: dict[str, Any]) -> Answer:
+    return Answer(body={"metadata": {"resourceVersion": str(version)}, "items": list(items)})
+
+
+def test_a_list_of_versions_reads_the_documents_that_are_news(world: World) -> None:
+    known, older, missed = (document(at, name) for at, name in ((3, "known"), (4, "older"), (6, "missed")))
+    newer = document(7, "older")
+    api, script = world.api(listed(8, known, newer, missed), Answer(body=newer), Answer(body=missed), listed(9))
+    for one in (known, older, document(2, "gone")):
+        world.stores[PARTITION_MAPS].put(one)
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ("n",))
+    assert [one.path.rsplit("/", 1)[-1] for one in script.asked] == ["partitionmaps?limit=500", "older", "missed"]
+    assert script.asked[0].accept == AS_METADATA
+    assert world.stores[PARTITION_MAPS].versions("n") == {"known": 3, "older": 7, "missed": 6}
+
+
+def test_where_much_is_news_all_documents_are_read_in_pages(world: World) -> None:
+    there = [document(at, f"map-{at}") for at in range(1, MOST_SINGLES + 2)]
+    api, script = world.api(listed(60, *there))
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ())
+    assert [one.accept for one in script.asked] == [AS_METADATA, "application/json"]
+    assert len(world.stores[PARTITION_MAPS]) == len(there)
+
+
+def test_what_goes_between_a_list_of_versions_and_its_reading_is_not_kept(world: World) -> None:
+    api, _ = world.api(listed(8, document(6)), Answer(status=404))
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ())
+    assert len(world.stores[PARTITION_MAPS]) == 0
 
 
 def test_filling_goes_on_until_nobody_waits(world: World) -> None:
