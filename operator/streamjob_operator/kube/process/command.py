@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
 
 from streamjob_operator.installed import brought_by
+from streamjob_operator.spec.job import NAME_PATTERN
 
 MOST_QUOTA = 1_000_000
+_NAMESPACE = re.compile(NAME_PATTERN)
 
 
 def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -32,6 +35,15 @@ def _quotas(_context: click.Context, option: click.Parameter, given: tuple[str, 
     return tuple(found.items())
 
 
+def _namespaces(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The API server tells of a namespace that there cannot be as of one without jobs."""
+    for one in given:
+        if not _NAMESPACE.fullmatch(one):
+            needed = "a namespace's name is needed, and in the environment spaces between several"
+            raise click.BadParameter(f"{one!r} given; {needed}.", param=option)
+    return given
+
+
 @click.command("operator")
 @click.option("--kubeconfig", envvar="STREAMJOB_KUBECONFIG", help="Default: $KUBECONFIG, else the pod's own account.")
 @click.option(
@@ -40,6 +52,7 @@ def _quotas(_context: click.Context, option: click.Parameter, given: tuple[str, 
     "namespaces",
     multiple=True,
     envvar="STREAMJOB_NAMESPACES",
+    callback=_namespaces,
     help="Namespace to look after, may be given several times. Default: all.",
 )
 @click.option("--lease-namespace", envvar="STREAMJOB_LEASE_NAMESPACE", help="Default: the pod's own namespace.")
