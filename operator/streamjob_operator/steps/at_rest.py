@@ -14,6 +14,7 @@ from streamjob_planners import measures, plans, registry
 from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.batch.bound import search_bound
 from streamjob_planners.batch.floor import floors_s
+from streamjob_planners.batch.settled import settled
 from streamjob_planners.model import LoadModel, Plan, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
@@ -22,19 +23,22 @@ from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
 def plan_at_rest(model: LoadModel, job: StreamJob, params: PlanParams) -> Plan | None:
     """The plan that changes nothing, where whatever the default planner finds comes to nothing; None where it may not.
 
-    Only of a job whose executors stay as they are: a rule that asks for others goes by what a plan would bring.
+    A rule that may ask for other executors goes by what the plan would bring. Where they may change, it is today's
+    placement only if a search would give just that back, or if nobody predicts batches: loads are the same anywhere.
     """
-    if job.resizes or job.spec.balancing.planner != registry.DEFAULT or _stirred(model):
+    if job.spec.balancing.planner != registry.DEFAULT or _stirred(model):
         return None
     if not by_time(model, job.spec.balancing):
         level = within(measures.load_distance(model, model.node_of), job.spec.balancing)
-        return plans.hold_plan(model, planner=registry.DEFAULT) if level else None
+        known = job.resizes and model.batch is not None
+        return plans.hold_plan(model, planner=registry.DEFAULT) if level and not known else None
     if model.batch is None or swing_ratio(model.load_series) >= LEAST_SWING:
         return None
     problem = compile_problem(model, params)
     bound_s = search_bound(problem, model.batch, floors_s(problem, model.batch))
     plan = plans.make_plan(model, model.node_of, planner=registry.DEFAULT, elapsed_s=0.0, batch_bound_s=bound_s)
-    return plan if _near(plan, bound_s) else None
+    rests = settled(problem, model.batch, bound_s) or (not job.resizes and _near(plan, bound_s))
+    return plan if rests else None
 
 
 def _stirred(model: LoadModel) -> bool:
