@@ -40,7 +40,7 @@ def by(objective: Objective, *changes: tuple[str, str]) -> StreamJob:
 
 def rests(model: LoadModel, of: StreamJob | None = None) -> Plan | None:
     of = of or by(Objective.BATCH_TIME)
-    return plan_at_rest(model, of, plan_params(of))
+    return plan_at_rest(model, of, plan_params(of))[0]
 
 
 def random_model(seed: int) -> LoadModel:
@@ -149,14 +149,14 @@ def test_with_other_planners_none_rests() -> None:
     assert rests(LEVEL, job(*SEARCHES, ("planner: search", "planner: greedy"))) is None
 
 
-@pytest.mark.parametrize("rule", (None, "replicas", *registry.names()))
+@pytest.mark.parametrize("rule", [None, "replicas", *registry.names()])
 @pytest.mark.parametrize("load", [3.0, 10.0, 30.0])
 def test_a_cycle_at_rest_asks_no_planner_and_tells_the_same(
     monkeypatch: pytest.MonkeyPatch, rule: str | None, load: float
 ) -> None:
     replicas, ruled = ("max: 6", "max: 6, replicas: 2"), ("mode: 'Off'", f"mode: Auto, rule: {rule}")
     of, told = job(*SEARCHES, *(() if rule is None else (replicas,) if rule == "replicas" else (ruled,))), []
-    for way in (plan_at_rest, lambda *_: None):
+    for way in (plan_at_rest, lambda *_: (None, None)):
         monkeypatch.setattr(cycle, "plan_at_rest", way)
         record = warm(even(2, 3, load), of).turn(of)
         told.append((record.verdict.reason, record.verdict.message, record.scaling, record.memory.scaling))
