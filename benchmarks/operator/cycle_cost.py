@@ -84,7 +84,8 @@ PLACES = (
 class Bench:
     """One job under a keeper, its servers on paper, a clock of its own."""
 
-    def __init__(self, cluster: PaperCluster, planning: PlanningPool, now_s: float) -> None:
+    def __init__(self, cluster: PaperCluster, planning: PlanningPool, now_s: float, most: int = EXECUTORS) -> None:
+        """`most`: executors that the job may have; above EXECUTORS, which it has, a scaling rule says how many."""
         self.now_s = now_s
         self._cluster = cluster
         self._stores = make_stores()
@@ -93,7 +94,7 @@ class Bench:
         self.telemetry = Telemetry()
         self.api = WatchedApi(settings, self._stores, called=self.telemetry.api_called)
         sources.PrometheusMetrics = functools.partial(PrometheusMetrics, clock=lambda: self.now_s)  # type: ignore[misc]
-        self.api.create(STREAM_JOBS, _job(cluster.address))
+        self.api.create(STREAM_JOBS, _job(cluster.address, most))
         for pod in _pods():
             self.api.create(PODS, pod)
         events = Events(self.api)
@@ -140,7 +141,7 @@ def measure(groups: int, rounds: int, options: argparse.Namespace) -> dict[str, 
     """Figures of one size, milliseconds of CPU."""
     now_s = float(round(time.time()))
     with PaperCluster(groups, EXECUTORS, now_s) as cluster, PlanningPool(1, wait_s=300.0) as planning:
-        bench = Bench(cluster, planning, now_s)
+        bench = Bench(cluster, planning, now_s, options.most)
         for _ in range(options.warm_up):
             bench.passes(PERIOD_S)
             bench.cycle()
@@ -210,12 +211,12 @@ def _ms(seconds: float) -> float:
     return round(1000 * seconds, 2)
 
 
-def _job(address: str) -> dict[str, Any]:
+def _job(address: str, most: int) -> dict[str, Any]:
     spec = {
         "applicationRef": {"kind": "Pod", "apiVersion": "v1", "matchLabels": {"app": "job-0", "spark-role": "driver"}},
-        "executors": {"min": EXECUTORS, "max": EXECUTORS},
+        "executors": {"min": EXECUTORS, "max": most},
         "balancing": {"mode": "Auto", "statisticsPeriod": f"{PERIOD_S:g}s", "planDeadline": "500ms"},
-        "scaling": {"mode": "Off"},
+        "scaling": {"mode": "Auto" if most > EXECUTORS else "Off"},
         "metrics": {"prometheus": {"url": f"{address}/prometheus"}},
     }
     metadata = _metadata("job-0", {})
@@ -259,6 +260,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--changes", type=int, default=3, help="cycles after a change of loads")
     parser.add_argument("--warm-up", type=int, default=6, help="cycles before the first that counts")
+    parser.add_argument("--most", type=int, default=EXECUTORS, help="executors that the job may have at most")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

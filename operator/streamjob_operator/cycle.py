@@ -13,7 +13,7 @@ from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
-from streamjob_operator.steps.at_rest import plan_at_rest
+from streamjob_operator.steps.at_rest import plan_at_rest, searched
 from streamjob_operator.steps.behind import falls_behind, in_a_hurry, is_behind, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
@@ -45,6 +45,7 @@ from streamjob_operator.values import (
     Room,
     RuleState,
     ScalingDecision,
+    Searched,
     Snapshot,
     Verdict,
 )
@@ -70,6 +71,7 @@ class Thought:
     room: Room | None = None
     advice: MemoryAdvice | None = None
     chosen: str | None = None
+    searched: Searched | None = None
     seen: Snapshot | None = None
 
 
@@ -113,7 +115,8 @@ def run_cycle(
         receipt=receipt,
     )
     memory = timed("remember", remember, memory, happened, job, now_s)
-    memory = memory if thought.model is None else dataclasses.replace(memory, chosen=thought.chosen)
+    if thought.model is not None:
+        memory = dataclasses.replace(memory, chosen=thought.chosen, searched=thought.searched)
     record = CycleRecord(
         at_s=now_s,
         snapshot=snapshot,
@@ -165,7 +168,7 @@ def think(
     behind = falls_behind(seen)
     policy = policy_of(job)
     job, solver = in_a_hurry(job, solver) if behind else (job, solver)
-    resting = timed("rest", plan_at_rest, seen.model, job, solver.params)
+    resting, known = timed("rest", plan_at_rest, seen.model, job, solver.params, memory.searched)
     plan = resting or timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(
@@ -184,7 +187,8 @@ def think(
     limit = in_time(job.spec.scaling, seen)
     resized = timed("resize", change, seen.model, plan, decision, memory, solver, limit)
     # A plan of ours that moves nothing needs no judge: nothing is done by it.
-    violations = () if resized.plan is resting else timed("verify", verify, resized.model, resized.plan, solver.params)
+    still = resized.plan is resting and not resized.plan.moves
+    violations = () if still else timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(
         job=job,
@@ -217,6 +221,7 @@ def think(
         room=timed("headroom", room_of, seen),
         advice=timed("advice", memory_advice, snapshot, carried, job.spec.executors.max),
         chosen=None if plan.choice is None else plan.planner,
+        searched=known if resting is not None else timed("rest", searched, seen.model, job, solver.params, plan),
     )
 
 

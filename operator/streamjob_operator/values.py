@@ -154,6 +154,25 @@ class Lag:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A search for shorter batches that found nothing worth having, and what it was asked.
+
+    Attributes:
+        asked: digest of what must be the same: placement, executors, what may move, policy.
+        ends_s: when each executor ended its part of each level, seconds, level after level, (n_levels * n_nodes,).
+        move_s: mean seconds of a move.
+        moves: index of the key group, and of the executor it would go to, of each move of the plan.
+        times: cycles that it has answered since.
+    """
+
+    asked: str
+    ends_s: tuple[float, ...]
+    move_s: float
+    moves: tuple[tuple[int, int], ...] = ()
+    times: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """All that a cycle remembers. Frozen and versioned; survives a restart of the controller in mid-drain.
 
@@ -183,6 +202,7 @@ class Memory:
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
         chosen: the planner that `auto` asked last, None where it was not asked.
+        searched: the newest search, where it found nothing worth having; None where it did, or there was none.
         known: what the newest cycle that could measure knew; None before the first one.
         outage: the time without measurements, until they have been back for a statistics period; None outside of it.
         quiet_until_s: no scale-in before this, because measurements were missing for long.
@@ -219,6 +239,7 @@ class Memory:
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
     chosen: str | None = None
+    searched: Searched | None = None
     known: Known | None = None
     outage: Outage | None = None
     quiet_until_s: float | None = None
