@@ -165,7 +165,7 @@ def test_where_the_time_of_batches_decides_no_load_distance_is_a_bound(
     for record in run:
         history.report(record)
     page = page_of(history.path)
-    assert "objective batchTime · 1 to 4 executors" in page.text
+    assert "objective batchTime · 1 to 4 executors by the rule batch-time" in page.text
     assert "bound 1" not in page.text
 
 
