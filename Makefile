@@ -14,9 +14,13 @@ ARROW_3.5.9 := 'pyarrow<18'
 # What `make test` and its parts leave to `make long-tests`.
 SHORT := not long
 
-.PHONY: setup demo test lint lint-style lint-types lint-imports lint-pages reference unit busy spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup help demo test lint lint-style lint-types lint-imports lint-pages reference unit busy spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
+
+# What there is to make: the rows of README's table.
+help:
+	@sed -n -E '/^\| `make /{s/\[([^]]*)\]\([^)]*\)/\1/g; s/`//g; s/^\| //; s/ \|$$//; s/ \| /\n    /; p}' README.md
 
 # Packages, and beside them the planners' loops, which are compiled once.
 $(VENV)/.ready: pyproject.toml constraints.txt

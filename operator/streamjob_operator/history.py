@@ -194,7 +194,7 @@ def job_facts(job: StreamJob) -> dict[str, Any]:
         "max_load_distance_pct": balancing.tolerated_load_distance_pct,
         "max_cost_s": balancing.migration_budget.max_cost_s,
         "max_migrations": balancing.migration_budget.max_migrations,
-        "target_utilization_pct": scaling.target_utilization,
+        "scaling_rule": scaling.rule,
         "executors_min": job.spec.executors.min,
         "executors_max": job.spec.executors.max,
     }

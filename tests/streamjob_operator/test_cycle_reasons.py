@@ -123,7 +123,7 @@ def test_moves_that_are_pending_are_waited_for_unless_an_executor_is_overloaded(
 def test_a_plan_is_told_in_seconds_of_a_batch() -> None:
     verdict = warm(skewed(), UNSCALED).turn(UNSCALED).verdict
     assert verdict.reason is Reason.BATCH_TIME
-    assert verdict.message.startswith("Batches take 1.4 s in place of 1.9 s; one move costs nothing")
+    assert verdict.message.startswith("Batches take 1.4 s in place of 1.9 s; 1 move costs nothing")
 
 
 def test_what_a_balanced_batch_waits_for_is_told() -> None:

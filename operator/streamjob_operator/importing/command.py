@@ -15,7 +15,9 @@ from streamjob_operator.spec.reading import read_text
 
 @click.command("import")
 @click.argument("source", metavar="SPARKAPPLICATION.YAML", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), default=None, help="File to write. Default: standard output.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), default=None, help="File to write. Default: standard output."
+)
 def import_command(source: Path, out: Path | None) -> None:
     """Write the StreamJob that says what a SparkApplication says, Kubeflow's or Apache's.
 

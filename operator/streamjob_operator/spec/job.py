@@ -179,8 +179,8 @@ class Spec(Part):
     )
 
     application: Application | None = None
-    """A PySpark application that StreamJob starts itself; its code needs no change. Exactly one of application and
-    applicationRef is needed."""
+    """A Spark application, in Python, Java or Scala, that StreamJob starts itself; its code needs no change. Exactly
+    one of application and applicationRef is needed."""
 
     application_ref: ApplicationRef | None = None
     """A Spark application that somebody else starts and StreamJob takes care of; its driver runs the agent. Exactly

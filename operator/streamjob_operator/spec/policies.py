@@ -356,7 +356,9 @@ class Scaling(Part):
     """Recurring times with a known rate or number of executors. Default: none, at most 50; for the rule batch-time."""
 
     target_utilization: float = Field(default=70.0, ge=10, le=95)
-    """Share of the executors' task slots that should be busy. Percent, default 70, range 10 to 95."""
+    """Share of the executors' task slots that should be busy, for the rules utilization and hpa; for batch-time where
+    its objective is utilization, or where batches follow each other at once and there is no maxLatency. Percent,
+    default 70, range 10 to 95."""
 
     lag_threshold: float = Field(default=10.0, gt=0, le=1e15)
     """Rows that may wait in the source for each executor, which the rule keda goes by and no other. Default 10, as in

@@ -23,7 +23,10 @@ JOB = parse_job(
 apiVersion: streamjob.dev/v1alpha1
 kind: StreamJob
 metadata: {name: parcels}
-spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}, balancing: {objective: loadDistance, maxLoadDistance: 12}}
+spec:
+  application: {mainFile: job.py}
+  executors: {min: 1, max: 4}
+  balancing: {objective: loadDistance, maxLoadDistance: 12}
 """
 )
 
@@ -176,7 +179,7 @@ def test_where_the_time_of_batches_decides_no_load_distance_is_a_bound(
     for record in run:
         history.report(record)
     page = page_of(history.path)
-    assert "objective batchTime · 1 to 4 executors" in page.text
+    assert "objective batchTime · 1 to 4 executors by the rule batch-time" in page.text
     assert "bound 1" not in page.text
 
 

@@ -21,7 +21,10 @@ JOB = parse_job(
 apiVersion: streamjob.dev/v1alpha1
 kind: StreamJob
 metadata: {name: parcels}
-spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}, balancing: {objective: loadDistance, maxLoadDistance: 12}}
+spec:
+  application: {mainFile: job.py}
+  executors: {min: 1, max: 4}
+  balancing: {objective: loadDistance, maxLoadDistance: 12}
 """
 )
 
