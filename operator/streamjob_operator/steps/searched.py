@@ -43,7 +43,7 @@ def as_searched(model: LoadModel, today: Plan, params: PlanParams, known: Search
     ends_s = _ends_s(model, shape)
     if abs(_move_s(model) - known.move_s) > SAME_PRICE * known.move_s or not _fits(known, ends_s, model):
         return None
-    apart_s = float(np.abs(ends_s - np.array(known.ends_s)).max())
+    apart_s = float(np.abs(ends_s - np.reshape(known.ends_s, ends_s.shape)).max(axis=1).sum())
     found = _with_moves(model, today, known)
     if apart_s > least_gain_s(today, EXACT) and apart_s > least_gain_s(today, doubt(shape, found.node_of)):
         return None
@@ -62,7 +62,7 @@ def kept(model: LoadModel, plan: Plan, params: PlanParams) -> Searched | None:
         return None
     return Searched(
         asked=_asked(model, shape, params),
-        ends_s=tuple(_ends_s(model, shape).round(DIGITS).tolist()),
+        ends_s=tuple(_ends_s(model, shape).ravel().round(DIGITS).tolist()),
         move_s=_move_s(model),
         moves=tuple((move.group, move.target) for move in plan.moves),
     )
@@ -99,8 +99,8 @@ def _asked(model: LoadModel, shape: BatchShape, params: PlanParams) -> str:
 
 
 def _ends_s(model: LoadModel, shape: BatchShape) -> FloatArray:
-    """When each executor ends its part of each level today, seconds, (n_levels * n_nodes,)."""
-    return ends(shape, model.node_of).node_s.ravel()
+    """When each executor ends its part of each level today, seconds, (n_levels, n_nodes)."""
+    return ends(shape, model.node_of).node_s
 
 
 def _move_s(model: LoadModel) -> float:

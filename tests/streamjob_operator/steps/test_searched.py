@@ -94,6 +94,16 @@ def test_an_executor_that_has_more_or_less_to_do_by_what_counts_is_news(
     assert (answer(costly(seconds), kept(costly())) is not None) is rests
 
 
+@pytest.mark.parametrize(("second", "rests"), [(1.0, True), (1.03, False)])
+def test_changes_of_levels_add_up(second: float, rests: bool) -> None:
+    def two_levels(first: float, second: float) -> LoadModel:
+        seconds = [first, *SECONDS[1:], second, *SECONDS[1:]]
+        made = timed(seconds, 2 * [0, 0, 1, 1], level=np.repeat([0, 1], 4))
+        return dataclasses.replace(made, migration_cost_s=np.full(8, 100.0))
+
+    assert (answer(two_levels(1.03, second), kept(two_levels(1.0, 1.0))) is not None) is rests
+
+
 def test_what_may_be_noise_of_what_was_measured_is_no_news() -> None:
     later = (1.0, 1.0, 1.0, 1.13)
     noisy = costly(later, error_s=np.full(4, 0.05))
