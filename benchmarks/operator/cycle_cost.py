@@ -187,6 +187,7 @@ def _least(
         "operator, ms": _ms(min(whole)),
         "operator, trials, ms": [_ms(one) for one in whole],
         "planning process, ms": _ms(min(planned)),
+        "planning process, trials, ms": [_ms(one) for one in planned],
         "parts, ms": {name: value for name, value in sorted(least.items(), key=lambda one: -one[1]) if value},
     }
 

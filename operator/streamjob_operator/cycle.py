@@ -168,7 +168,8 @@ def think(
     behind = falls_behind(seen)
     policy = policy_of(job)
     job, solver = in_a_hurry(job, solver) if behind else (job, solver)
-    resting, known = timed("rest", plan_at_rest, seen.model, job, solver.params, memory.searched)
+    known = None if is_behind(seen) else memory.searched  # while rows wait, less noise is enough to be a gain
+    resting, known = timed("rest", plan_at_rest, seen.model, job, solver.params, known)
     plan = resting or timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(

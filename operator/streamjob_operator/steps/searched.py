@@ -2,7 +2,7 @@
 
 Most jobs at rest are some percent above what is proven, as moves cost more than they would gain. A search of such a job
 takes tens of milliseconds to find that out, in each cycle. So what it found is kept, and is the plan as long as no
-executor has more or less to do by what counts; today's figures judge it, as any plan.
+executor has more or less to do by what the gate asks of a gain, noise included. Today's figures judge it, as any plan.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from streamjob_planners.batch.doubt import Doubt, doubt
 from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import FloatArray, LoadModel, Plan, PlanParams
+from streamjob_planners.verify import verify
 
 MOST_CELLS, MOST_MOVES = 200, 50
 """Levels times executors, and moves, up to which a search is kept: they are part of what a job remembers."""
 MOST_TIMES = 10
 """Cycles that one search answers: chance has a part in what it finds, and may find more the next time."""
-PART = 0.5
-"""Of what a gain must be at least: by less than that an executor's end may have changed, up or down, since the search,
-so that a slowest one is no more than one gain farther from another."""
 SAME_PRICE = 0.1
 """Part by which the mean price of a move may differ."""
 DIGITS = 6
@@ -42,15 +40,15 @@ def as_searched(model: LoadModel, today: Plan, params: PlanParams, known: Search
     shape = model.batch
     if known is None or shape is None or known.times >= MOST_TIMES or known.asked != _asked(model, shape, params):
         return None
-    if abs(_move_s(model) - known.move_s) > SAME_PRICE * known.move_s:
+    ends_s = _ends_s(model, shape)
+    if abs(_move_s(model) - known.move_s) > SAME_PRICE * known.move_s or not _fits(known, ends_s, model):
         return None
-    apart_s = float(np.abs(_ends_s(model, shape) - np.array(known.ends_s)).max())
+    apart_s = float(np.abs(ends_s - np.reshape(known.ends_s, ends_s.shape)).max(axis=1).sum())
     found = _with_moves(model, today, known)
-    if apart_s <= PART * least_gain_s(today, EXACT) or apart_s <= PART * least_gain_s(
-        today, doubt(shape, found.node_of)
-    ):
-        return found
-    return None
+    if apart_s > least_gain_s(today, EXACT) and apart_s > least_gain_s(today, doubt(shape, found.node_of)):
+        return None
+    # Moves that were no use, and no harm, may do harm by today's figures.
+    return None if found.moves and verify(model, found, params) else found
 
 
 def kept(model: LoadModel, plan: Plan, params: PlanParams) -> Searched | None:
@@ -64,7 +62,7 @@ def kept(model: LoadModel, plan: Plan, params: PlanParams) -> Searched | None:
         return None
     return Searched(
         asked=_asked(model, shape, params),
-        ends_s=tuple(_ends_s(model, shape).round(DIGITS).tolist()),
+        ends_s=tuple(_ends_s(model, shape).ravel().round(DIGITS).tolist()),
         move_s=_move_s(model),
         moves=tuple((move.group, move.target) for move in plan.moves),
     )
@@ -73,6 +71,12 @@ def kept(model: LoadModel, plan: Plan, params: PlanParams) -> Searched | None:
 def once_more(known: Searched) -> Searched:
     """It has answered a cycle."""
     return dataclasses.replace(known, times=known.times + 1)
+
+
+def _fits(known: Searched, ends_s: FloatArray, model: LoadModel) -> bool:
+    """Whether all of it speaks of what there is: memory is text, which others may have changed."""
+    there = all(0 <= group < model.n_groups and 0 <= node < model.n_nodes for group, node in known.moves)
+    return there and len(known.ends_s) == ends_s.size
 
 
 def _with_moves(model: LoadModel, today: Plan, known: Searched) -> Plan:
@@ -95,8 +99,8 @@ def _asked(model: LoadModel, shape: BatchShape, params: PlanParams) -> str:
 
 
 def _ends_s(model: LoadModel, shape: BatchShape) -> FloatArray:
-    """When each executor ends its part of each level today, seconds, (n_levels * n_nodes,)."""
-    return ends(shape, model.node_of).node_s.ravel()
+    """When each executor ends its part of each level today, seconds, (n_levels, n_nodes)."""
+    return ends(shape, model.node_of).node_s
 
 
 def _move_s(model: LoadModel) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,15 +60,23 @@ def test_what_a_search_did_not_find_is_not_looked_for_again() -> None:
     assert (again.before, again.after, again.batch_bound_s) == (found.before, found.after, found.batch_bound_s)
 
 
+def exchanged(model: LoadModel) -> Searched:
+    return kept(model, plan_of(model, (0, 1), (2, 0)))
+
+
 def test_moves_that_gain_too_little_are_judged_by_todays_figures() -> None:
-    earlier, today = costly(), costly((1.0, 1.0, 1.0, 1.102))
-    again = answer(today, kept(earlier, plan_of(earlier, (0, 1), (2, 0))))
+    today = costly((1.0, 1.0, 1.005, 1.1), move_s=0.0)
+    again = answer(today, exchanged(costly(move_s=0.0)))
     assert again is not None
     assert {(move.group, move.target) for move in again.moves} == {(0, 1), (2, 0)}
     assert again.before == plan_of(today).before
     judged = worth(today, again, OF.spec.balancing)
     assert (judged.act, judged.reason) == (False, Reason.GAIN_TOO_SMALL)
     assert "2 moves would gain" in judged.message
+
+
+def test_moves_that_today_would_make_a_batch_longer_are_looked_for_anew() -> None:
+    assert answer(costly((1.005, 1.0, 1.0, 1.1), move_s=0.0), exchanged(costly(move_s=0.0))) is None
 
 
 @pytest.mark.parametrize(
@@ -83,6 +92,16 @@ def test_an_executor_that_has_more_or_less_to_do_by_what_counts_is_news(
     seconds: tuple[float, ...], rests: bool
 ) -> None:
     assert (answer(costly(seconds), kept(costly())) is not None) is rests
+
+
+@pytest.mark.parametrize(("second", "rests"), [(1.0, True), (1.03, False)])
+def test_changes_of_levels_add_up(second: float, rests: bool) -> None:
+    def two_levels(first: float, second: float) -> LoadModel:
+        seconds = [first, *SECONDS[1:], second, *SECONDS[1:]]
+        made = timed(seconds, 2 * [0, 0, 1, 1], level=np.repeat([0, 1], 4))
+        return dataclasses.replace(made, migration_cost_s=np.full(8, 100.0))
+
+    assert (answer(two_levels(1.03, second), kept(two_levels(1.0, 1.0))) is not None) is rests
 
 
 def test_what_may_be_noise_of_what_was_measured_is_no_news() -> None:
@@ -115,6 +134,11 @@ def cheaper(model: LoadModel) -> LoadModel:
 @pytest.mark.parametrize("change", [pinned, moved, renamed, leaving, cheaper])
 def test_another_question_is_asked_anew(change: Callable[[LoadModel], LoadModel]) -> None:
     assert answer(change(costly()), kept(costly())) is None
+
+
+@pytest.mark.parametrize("change", [{"moves": ((4, 0),)}, {"moves": ((0, 2),)}, {"ends_s": (2.0,)}])
+def test_what_does_not_fit_is_no_answer(change: dict[str, Any]) -> None:
+    assert answer(costly(), dataclasses.replace(kept(costly()), **change)) is None
 
 
 def test_another_policy_is_asked_anew() -> None:
@@ -163,11 +187,18 @@ def test_it_survives_a_restart() -> None:
     assert from_json(to_json(Memory(searched=known))).searched == known
 
 
-@pytest.mark.parametrize(("keeps", "searches"), [(True, 1), (False, 3)])
-def test_cycles_ask_once_and_tell_the_same(monkeypatch: pytest.MonkeyPatch, keeps: bool, searches: int) -> None:
-    asked = []
+@pytest.mark.parametrize(("keeps", "lag_rows", "searches"), [(True, None, 1), (False, None, 3), (True, 1e6, 3)])
+def test_cycles_ask_once_and_tell_the_same_while_no_rows_wait(
+    monkeypatch: pytest.MonkeyPatch, keeps: bool, lag_rows: float | None, searches: int
+) -> None:
+    asked: list[LoadModel] = []
     solve = Solver.solve
-    monkeypatch.setattr(Solver, "solve", lambda self, model: asked.append(model) or solve(self, model))
+
+    def counted(solver: Solver, model: LoadModel) -> Plan:
+        asked.append(model)
+        return solve(solver, model)
+
+    monkeypatch.setattr(Solver, "solve", counted)
     if not keeps:
         monkeypatch.setattr(cycle, "searched", lambda *_: None)
     of = job(
@@ -178,6 +209,8 @@ def test_cycles_ask_once_and_tell_the_same(monkeypatch: pytest.MonkeyPatch, keep
     uneven = even(2, 3, 10.0)
     uneven.loads[0] = 12.0  # whoever has it takes longer than the other
     world = warm(uneven, of)
+    world.rates = {**world.rates, "lag_rows": lag_rows}
+    world.turn(of)
     world.stored = dataclasses.replace(world.stored, searched=None)
     asked.clear()
     messages = [world.turn(of).verdict.message for _ in range(3)]
