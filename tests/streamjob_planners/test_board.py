@@ -1,0 +1,142 @@
+"""Boards: each thread goes on from what either has found, and leaves a try that the other one beats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from streamjob_planners import balance, drain
+from streamjob_planners.board import Board
+from streamjob_planners.closing import closed
+from streamjob_planners.crossings import Crossings
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.problem import compile_problem
+from streamjob_planners.relaying import relayed
+from streamjob_planners.tightening import closer, tightened
+
+FAR, NEAR = 10.0, 4.0
+HERE, THERE = np.array([0, 1]), np.array([1, 0])
+
+
+class Told(Distance):
+    """Distances by the first group's node, so that a test says which placement is better."""
+
+    def reached(self, node_of):
+        return FAR if node_of[0] == HERE[0] else NEAR
+
+    def set_closer(self, engine, best, part):
+        pass
+
+
+@pytest.fixture
+def engine(small_model):
+    model = small_model([0, 1], [1.0, 2.0], n_nodes=2)
+    return Engine(compile_problem(model, PlanParams(budget=Budget(max_migrations=2), tolerance=0.0)), 1)
+
+
+def _limits(steps=None, now_s=0.0):
+    return Limits(lambda: now_s, 1.0, steps)
+
+
+def test_only_what_is_better_is_kept():
+    board = Board(FAR, HERE)
+    board.tell(NEAR, THERE)
+    board.tell(FAR - 1.0, HERE)
+    assert board.best() == (NEAR, THERE)
+    assert board.beats(NEAR)
+    assert not board.beats(NEAR - 1e-9)
+
+
+def test_each_try_begins_with_the_best_of_both(engine):
+    board, begun = Board(FAR, HERE), []
+
+    def make(best, reached, part):
+        begun.append((best[0], reached))
+        engine.load(best)
+        board.tell(NEAR, THERE)
+        return best, False
+
+    found = closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.7), make, 0.0, board)
+    assert begun == [(0, FAR), (1, NEAR)]
+    assert np.array_equal(found, THERE)
+
+
+def test_what_a_try_finds_is_told(engine):
+    board = Board(FAR, HERE)
+
+    def make(best, reached, part):
+        engine.load(THERE)
+        return best, True
+
+    limits = Limits(iter(np.linspace(0.0, 1.0, 4)).__next__, 1.0, None)
+    closer(engine, limits, Told(engine.problem), HERE, (0.5, 0.7), make, 0.0, board)
+    assert board.best()[0] == NEAR
+
+
+@pytest.mark.parametrize(("reached", "parts"), [(0.5 * FAR, [0.5, 0.5]), (0.5 * FAR + 1e-6, [0.5, 0.75])])
+def test_bands_get_no_wider_for_a_try_that_the_other_thread_beats(engine, reached, parts):
+    """The second one of these found something better than the begin, but not what was tried."""
+    board, tried = Board(FAR, HERE), []
+
+    def make(best, _, part):
+        tried.append(part)
+        engine.load(HERE)
+        board.tell(reached, HERE)
+        return best, False
+
+    closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.8), make, 0.0, board)
+    assert tried[:2] == parts
+
+
+@pytest.mark.parametrize("way", [relayed, closed])
+def test_a_try_that_is_beaten_ends_at_once(problem_of, priced, way):
+    """With a board on which the least distance there can be has been told, hardly any step is made."""
+    problem, steps = (problem_of() if way is relayed else priced), 300_000
+    engine, limits, aim = Engine(problem, 1), _limits(steps), Distance(problem)
+    engine.sort_groups(limits)
+    before = tightened(engine, limits, aim, problem.model.node_of)
+    board, left = Board(aim.reached(before), before), limits.steps_left
+    best = way(engine, _limits(int(left)), aim, before)
+    board.tell(aim.reached(best), best)
+    found = way(engine, limits, aim, before, board)
+    assert drain.stretch(problem, found) <= drain.stretch(problem, best)
+
+
+def test_threads_share_a_board_unless_steps_are_limited(problem_of):
+    problem, boards = problem_of(), []
+    engine, aim = Engine(problem, 1), Distance(problem)
+    engine.sort_groups(_limits())
+
+    def relays(worker, part, best, board):
+        boards.append(board)
+        return best
+
+    goal = balance.Goal(
+        aim=aim, floor=0.0, crossings=Crossings(problem), exact=relays, relays=relays, exact_soon=True, patience=1
+    )
+    for steps in (None, 100_000):
+        balance.descend(engine, _limits(steps), problem.model.node_of, goal, balance.Schedule())
+    assert isinstance(boards[0], Board)
+    assert boards[0] is boards[1]
+    assert boards[2:4] == [None, None]
+
+
+def test_what_a_late_thread_has_told_counts(problem_of):
+    """Both threads tell of a better placement, and give back another one."""
+    problem = problem_of()
+    engine, aim = Engine(problem, 1), Distance(problem)
+    engine.sort_groups(_limits())
+    start = problem.model.node_of
+    better = tightened(engine, _limits(100_000), aim, start)
+
+    def relays(worker, part, best, board):
+        board.tell(aim.reached(better), better)
+        return start
+
+    goal = balance.Goal(
+        aim=aim, floor=0.0, crossings=Crossings(problem), exact=relays, relays=relays, exact_soon=True, patience=1
+    )
+    found = balance.descend(engine, _limits(), start, goal, balance.Schedule(relays=1.0))
+    assert np.array_equal(found, better)
