@@ -1,8 +1,8 @@
 """A board: the best placement of two threads that try closer and closer bands, each told the other as soon as it is
 found.
 
-How long a try takes is chance, a few steps or thousands. Two threads that only meet at the end are as far as the luckier
-one; where each goes on from what either found, every band takes as long as the quicker of two tries.
+How long a try takes is chance, a few steps or thousands. Two threads that only meet at the end are as far as the
+luckier one; where each goes on from what either found, every band takes as long as the quicker of two tries.
 """
 
 from __future__ import annotations

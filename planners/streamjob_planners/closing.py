@@ -35,9 +35,7 @@ STEPS = 150
 """Random steps that take as long as one pair of nodes."""
 
 
-def closed(
-    engine: Engine, limits: Limits, aim: Tightens, best: IntArray, board: Board | None = None
-) -> IntArray:
+def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, board: Board | None = None) -> IntArray:
     """From `best`, half as far from the floor as before, again and again; then less than half; (n_groups,).
 
     `board`: what another thread that does the same has found.

@@ -41,6 +41,7 @@ def closer(
     best: IntArray,
     parts: tuple[float, float],
     make: Try,
+    *,
     nothing: float,
     board: Board | None = None,
 ) -> IntArray:
@@ -62,7 +63,7 @@ def closer(
             best, reached = found, reached - gained
             if board is not None:
                 board.tell(reached, best)
-        beaten = board is not None and board.beats(part * begun)
+        beaten = board is not None and begun > 0.0 and board.beats(part * begun)
         part = part if beaten or (met and gained > nothing * reached) else (1 + part) / 2
     return best if board is None or reached <= board.best()[0] else board.best()[1]
 
@@ -80,4 +81,4 @@ def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, tol
         aim.set_closer(engine, best, part)
         return best, engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=toll)
 
-    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, NOTHING)
+    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=NOTHING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamjob_planners import balance, drain
+from streamjob_planners import balance
 from streamjob_planners.board import Board
 from streamjob_planners.closing import closed
 from streamjob_planners.crossings import Crossings
@@ -58,7 +58,7 @@ def test_each_try_begins_with_the_best_of_both(engine):
         board.tell(NEAR, THERE)
         return best, False
 
-    found = closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.7), make, 0.0, board)
+    found = closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.7), make, nothing=0.0, board=board)
     assert begun == [(0, FAR), (1, NEAR)]
     assert np.array_equal(found, THERE)
 
@@ -71,7 +71,7 @@ def test_what_a_try_finds_is_told(engine):
         return best, True
 
     limits = Limits(iter(np.linspace(0.0, 1.0, 4)).__next__, 1.0, None)
-    closer(engine, limits, Told(engine.problem), HERE, (0.5, 0.7), make, 0.0, board)
+    closer(engine, limits, Told(engine.problem), HERE, (0.5, 0.7), make, nothing=0.0, board=board)
     assert board.best()[0] == NEAR
 
 
@@ -86,22 +86,46 @@ def test_bands_get_no_wider_for_a_try_that_the_other_thread_beats(engine, reache
         board.tell(reached, HERE)
         return best, False
 
-    closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.8), make, 0.0, board)
+    closer(engine, _limits(), Told(engine.problem), HERE, (0.5, 0.8), make, nothing=0.0, board=board)
     assert tried[:2] == parts
 
 
+def test_where_nothing_is_left_to_win_the_tries_end(engine):
+    """Nobody can beat a distance of 0."""
+
+    class Level(Told):
+        def reached(self, node_of):
+            return 0.0
+
+    def make(best, reached, part):
+        return best, True
+
+    found = closer(
+        engine, _limits(), Level(engine.problem), HERE, (0.5, 0.7), make, nothing=0.0, board=Board(0.0, HERE)
+    )
+    assert np.array_equal(found, HERE)
+
+
 @pytest.mark.parametrize("way", [relayed, closed])
-def test_a_try_that_is_beaten_ends_at_once(problem_of, priced, way):
-    """With a board on which the least distance there can be has been told, hardly any step is made."""
-    problem, steps = (problem_of() if way is relayed else priced), 300_000
-    engine, limits, aim = Engine(problem, 1), _limits(steps), Distance(problem)
+def test_a_try_that_the_other_thread_beats_ends_at_its_next_look(problem_of, priced, monkeypatch, way):
+    """The other thread is said to be ahead while walks go on, for as long as there has been one look."""
+    problem = problem_of() if way is relayed else priced
+    engine, limits, aim = Engine(problem, 1), _limits(), Distance(problem)
     engine.sort_groups(limits)
-    before = tightened(engine, limits, aim, problem.model.node_of)
-    board, left = Board(aim.reached(before), before), limits.steps_left
-    best = way(engine, _limits(int(left)), aim, before)
-    board.tell(aim.reached(best), best)
+    before = tightened(engine, _limits(100_000), aim, problem.model.node_of)
+
+    class Ahead(Board):
+        looks = 0
+
+        def beats(self, reached):
+            self.looks += 1
+            return True
+
+    board = Ahead(aim.reached(before), before)
+    limits = Limits(lambda: 1.0 if board.looks > 100 else 0.0, 1.0, None)
     found = way(engine, limits, aim, before, board)
-    assert drain.stretch(problem, found) <= drain.stretch(problem, best)
+    assert board.looks > 100
+    assert aim.reached(found) > 0.95 * aim.reached(before)
 
 
 def test_threads_share_a_board_unless_steps_are_limited(problem_of):

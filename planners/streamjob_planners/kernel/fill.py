@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, N_AWAY, NOBODY, Fixed, State, must_gain_s, put, scheduled
+from streamjob_planners.kernel.state import (
+    CAME,
+    LEFT,
+    MOST_PIECES,
+    N_AWAY,
+    NOBODY,
+    Fixed,
+    State,
+    must_gain_s,
+    put,
+    scheduled,
+)
 from streamjob_planners.model import IntArray
 
 
