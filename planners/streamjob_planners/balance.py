@@ -37,6 +37,9 @@ SHORT_PER_NODE = 1_000
 """A long pass with fewer steps for each node is too short for most instances: it takes more of what is left then."""
 MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
+FEWEST_SHARING = 100
+"""Nodes from which on both threads go on from what either has found: with fewer a try is quick, and two ways lead
+farther than one."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
 PLENTY = 20.0
@@ -197,8 +200,8 @@ class Now(NamedTuple):
         best: the best placement so far, (n_groups,).
         reached: its distance.
         steps: of a pass.
-        board: for both threads of a meeting, where they begin with the same placement; None where steps are limited, so
-            that a plan does not depend on which thread is faster.
+        board: for both threads of a meeting, where they begin with the same placement; None where nodes are few, and
+            where steps are limited, so that a plan does not depend on which thread is faster.
     """
 
     best: IntArray
@@ -225,6 +228,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     journeys = 0.0 if goal.journeys is None else schedule.journeys
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
+    shares = bool(np.isinf(limits.steps_left)) and engine.problem.model.n_nodes >= FEWEST_SHARING
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
         counted = goal.counted(reached)
         passed_on = 0.0 if counted else relays
@@ -232,7 +236,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         if counted and made is _closing:
             made = _passes
         both = (beside.pop() if beside else made, made)
-        board = Board(reached, best) if np.isinf(limits.steps_left) else None
+        board = Board(reached, best) if shares else None
         distance, found = _together(threads, engine, limits, both, goal, schedule, Now(best, reached, steps, board))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:

@@ -128,8 +128,9 @@ def test_a_try_that_the_other_thread_beats_ends_at_its_next_look(problem_of, pri
     assert aim.reached(found) > 0.95 * aim.reached(before)
 
 
-def test_threads_share_a_board_unless_steps_are_limited(problem_of):
-    problem, boards = problem_of(), []
+def test_threads_share_a_board_unless_steps_are_limited_or_nodes_are_few(problem_of, monkeypatch):
+    problem, boards, asked = problem_of(), [], []
+    fewest = problem.model.n_nodes
     engine, aim = Engine(problem, 1), Distance(problem)
     engine.sort_groups(_limits())
 
@@ -140,16 +141,21 @@ def test_threads_share_a_board_unless_steps_are_limited(problem_of):
     goal = balance.Goal(
         aim=aim, floor=0.0, crossings=Crossings(problem), exact=relays, relays=relays, exact_soon=True, patience=1
     )
-    for steps in (None, 100_000):
-        balance.descend(engine, _limits(steps), problem.model.node_of, goal, balance.Schedule())
-    assert isinstance(boards[0], Board)
-    assert boards[0] is boards[1]
-    assert boards[2:4] == [None, None]
+    for steps, nodes in ((None, fewest), (100_000, fewest), (None, fewest + 1)):
+        monkeypatch.setattr(balance, "FEWEST_SHARING", nodes)
+        balance.descend(engine, _limits(steps), problem.model.node_of, goal, balance.Schedule(exact=1.0, relays=1.0))
+        asked.append(boards.copy())
+        boards.clear()
+    assert isinstance(asked[0][0], Board)
+    assert asked[0][0] is asked[0][1]
+    assert set(asked[1]) == {None}
+    assert set(asked[2]) == {None}
 
 
-def test_what_a_late_thread_has_told_counts(problem_of):
+def test_what_a_late_thread_has_told_counts(problem_of, monkeypatch):
     """Both threads tell of a better placement, and give back another one."""
     problem = problem_of()
+    monkeypatch.setattr(balance, "FEWEST_SHARING", problem.model.n_nodes)
     engine, aim = Engine(problem, 1), Distance(problem)
     engine.sort_groups(_limits())
     start = problem.model.node_of
