@@ -7,9 +7,11 @@ import functools
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
+from streamjob_planners.board import Board
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -20,14 +22,13 @@ from streamjob_planners.problem import Problem
 from streamjob_planners.side_by_side import THREADS, Found, Work, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
-Closing = Callable[[Engine, Limits, IntArray], IntArray]
-"""What makes a placement better by exchanges that are looked for and not drawn by chance."""
+Closing = Callable[[Engine, Limits, IntArray, Board | None], IntArray]
+"""What makes a placement better by exchanges that are looked for and not drawn by chance; where both threads begin with
+the same one, with a board for what either finds."""
 Journeying = Callable[[Engine, Limits, float], IntArray | None]
 """A placement for a distance below one, made from a choice of counts; None where it finds none."""
 Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
-Now = tuple[IntArray, float, float]
-"""What a pass begins with: the best placement so far, its distance, and the pass's steps."""
 NEXT_TO_NOTHING = 1e-12
 """Price of a move that is taken for none."""
 HEAVY_AIM = 3.0
@@ -36,6 +37,9 @@ SHORT_PER_NODE = 1_000
 """A long pass with fewer steps for each node is too short for most instances: it takes more of what is left then."""
 MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
+FEWEST_SHARING = 100
+"""Nodes from which on both threads go on from what either has found: with fewer a try is quick, and two ways lead
+farther than one."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
 PLENTY = 20.0
@@ -189,6 +193,23 @@ class Goal:
         return max(schedule.close, LITTLE_RATIO * self.worth)
 
 
+class Now(NamedTuple):
+    """What a pass begins with.
+
+    Attributes:
+        best: the best placement so far, (n_groups,).
+        reached: its distance.
+        steps: of a pass.
+        board: for both threads of a meeting, where they begin with the same placement; None where nodes are few, and
+            where steps are limited, so that a plan does not depend on which thread is faster.
+    """
+
+    best: IntArray
+    reached: float
+    steps: float
+    board: Board | None = None
+
+
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
     """From `start`, the placement with the smallest distance plus price of its moves that was found.
 
@@ -207,6 +228,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     journeys = 0.0 if goal.journeys is None else schedule.journeys
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
+    shares = bool(np.isinf(limits.steps_left)) and engine.problem.model.n_nodes >= FEWEST_SHARING
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
         counted = goal.counted(reached)
         passed_on = 0.0 if counted else relays
@@ -214,7 +236,8 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         if counted and made is _closing:
             made = _passes
         both = (beside.pop() if beside else made, made)
-        distance, found = _together(threads, engine, limits, both, goal, schedule, (best, reached, steps))
+        board = Board(reached, best) if shares else None
+        distance, found = _together(threads, engine, limits, both, goal, schedule, Now(best, reached, steps, board))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:
             continue
@@ -268,11 +291,12 @@ def _together(
     def work(made: Making) -> Work:
         return lambda worker, part: made(goal, schedule, worker, part, now)
 
-    further = functools.partial(goal.crossings.further, now[1])
+    further = functools.partial(goal.crossings.further, now.reached)
     found, more = side_by_side(threads, engine, limits, (work(both[0]), work(both[1])), further)
     if more is not None:
         goal.crossings.add(more)
-    return min(found, key=lambda one: one[0], default=(np.inf, now[0]))
+    told = [] if now.board is None else [now.board.best()]
+    return min([*found, *told], key=lambda one: one[0], default=(np.inf, now.best))
 
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:
@@ -281,12 +305,12 @@ def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> boo
 
 def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What a thread finds between two meetings, pass after pass from the best that it knows."""
-    best, reached, steps = now
+    best, reached, steps, _ = now
     for _ in range(schedule.alone):
         if _done(limits, goal, schedule, reached):
             break
         exact = goal.exact is not None and not goal.counted(reached) and engine.rng.random() < schedule.exact
-        now = (best, reached, steps)
+        now = Now(best, reached, steps)
         found = (
             _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)
         )
@@ -298,32 +322,32 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
 def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What exact exchanges make of the best, or of what a pass makes of it."""
     if engine.rng.random() < schedule.exact_after:
-        now = (_pass(engine, limits, goal, schedule, now)[1], now[1], now[2])
+        now = now._replace(best=_pass(engine, limits, goal, schedule, now)[1])
     return _closing(goal, schedule, engine, limits, now)
 
 
 def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What exact exchanges make of the best."""
-    found = now[0] if goal.exact is None else goal.exact(engine, limits, now[0])
+    found = now.best if goal.exact is None else goal.exact(engine, limits, now.best, now.board)
     return goal.aim.reached(found), found
 
 
 def _relay_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What relays make of the best."""
-    found = now[0] if goal.relays is None else goal.relays(engine, limits, now[0])
+    found = now.best if goal.relays is None else goal.relays(engine, limits, now.best, now.board)
     return goal.aim.reached(found), found
 
 
 def _journey_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What a choice of counts leads to, and what relays make of it."""
-    best, reached, _ = now
+    best, reached, steps, _ = now
     found = None if goal.journeys is None else goal.journeys(engine, limits, reached)
-    return (reached, best) if found is None else _closing(goal, schedule, engine, limits, (found, *now[1:]))
+    return (reached, best) if found is None else _closing(goal, schedule, engine, limits, Now(found, reached, steps))
 
 
 def _heavy_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What comes of placing heavy groups first, and what closer bands and exact exchanges make of it."""
-    best, reached, _ = now
+    best, reached, steps, _ = now
     if goal.heavy is None:
         return reached, best
     with limits.lent(schedule.heavy_share) as part:
@@ -331,12 +355,13 @@ def _heavy_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, 
         found = heavy_first(engine, part, (nearest, reached))
     if found is None:
         return reached, best
-    return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.heavy, found), *now[1:]))
+    found = tightened(engine, limits, goal.heavy, found)
+    return _closing(goal, schedule, engine, limits, Now(found, reached, steps))
 
 
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What one long pass finds, and what closer bands make of it."""
-    best, reached, _ = now
+    best, reached, steps, _ = now
     left_s = limits.left_s()
     left = engine.steps_in(limits, left_s)
     if left < 1.0:
@@ -348,7 +373,8 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     with limits.lent(share, left_s) as part:
         found = long_pass(engine, part)
     if goal.long is not None and share < 1.0:
-        return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.long, found), *now[1:]))
+        found = tightened(engine, limits, goal.long, found)
+        return _closing(goal, schedule, engine, limits, Now(found, reached, steps))
     return goal.aim.reached(found), found
 
 
@@ -361,7 +387,7 @@ def _long_part(engine: Engine, left: float, share: float) -> float:
 
 def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:
     """One pass: the distance and the placement that it ends with."""
-    best, reached, steps = now
+    best, reached, steps, _ = now
     problem, rng = engine.problem, engine.rng
     chance = schedule.again_far if goal.crossings.allow_less(reached) else schedule.again
     again = goal.waiting == np.inf and rng.random() < chance

@@ -11,6 +11,7 @@ The conditions only relax the problem (further resources are left out), so the b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from streamjob_planners import measures
@@ -18,7 +19,7 @@ from streamjob_planners.model import LoadModel, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 from streamjob_planners.proof.counts import TooManyMoves
 from streamjob_planners.proof.covers import TooDear
-from streamjob_planners.proof.grain import TooGrainy
+from streamjob_planners.proof.grain import TooGrainy, takes_s
 from streamjob_planners.proof.setting import SLACK, Condition, Setting, setting_of
 
 PRECISION = 1e-5
@@ -42,29 +43,34 @@ def bound_in_time(model: LoadModel, params: PlanParams, left_s: Callable[[], flo
     """
     until = (1 - TIME_SHARE) * left_s()
     late = left_s() < model.n_groups * S_PER_GROUP
-    return bound_of(compile_problem(model, params), lambda: late or left_s() <= until)
+    return bound_of(compile_problem(model, params), lambda: late or left_s() <= until, lambda: left_s() - until)
 
 
-def bound_of(problem: Problem, stop: Callable[[], bool] = lambda: False) -> float:
-    """`lower_bound` of a compiled problem; once `stop` says so, the best bound so far."""
+def bound_of(
+    problem: Problem, stop: Callable[[], bool] = lambda: False, left_s: Callable[[], float] = lambda: math.inf
+) -> float:
+    """`lower_bound` of a compiled problem; once `stop` says so, the best bound so far.
+
+    `left_s`: seconds until then, now: what could not be done by then is not begun.
+    """
     model = problem.model
     today = measures.load_distance(model, model.node_of)
     floor = measures.skew_floor(model)
     low = min(today, 0.0 if floor is None else floor.load_distance)
     if low < today and not stop():
         setting = setting_of(problem)
-        for condition in _conditions(setting, stop):
+        for condition in _conditions(setting, stop, left_s):
             low = _raised(setting, condition, (low, today), stop)
     return max(0.0, low * (1 - SLACK))
 
 
-def _conditions(setting: Setting, stop: Callable[[], bool]) -> Iterator[Condition]:
+def _conditions(setting: Setting, stop: Callable[[], bool], left_s: Callable[[], float]) -> Iterator[Condition]:
     """The cheap ones first, each built when its turn comes."""
     if not stop():
         yield TooManyMoves(setting)
     if not stop():
         yield TooDear(setting, stop)
-    if not stop():
+    if not stop() and takes_s(setting) <= left_s():
         yield TooGrainy(setting, stop)
 
 

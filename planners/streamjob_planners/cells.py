@@ -39,6 +39,7 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
         node=nodes,
         slots=shape.slots[nodes].astype(np.int64),
         own=np.zeros(np.count_nonzero(problem.movable), dtype=np.int64),
+        own_load=np.zeros(np.count_nonzero(problem.movable)),
         first=np.zeros(nodes.size + 1, dtype=np.int64),
     )
 

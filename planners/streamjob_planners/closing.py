@@ -7,8 +7,11 @@ nothing, so these come first, and again whenever no other one is left.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from streamjob_planners.board import Board
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.bundles import NONE
 from streamjob_planners.kernel.exchange import MOST_TRIED, off_by, relieve, save
@@ -32,15 +35,18 @@ STEPS = 150
 """Random steps that take as long as one pair of nodes."""
 
 
-def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
-    """From `best`, half as far from the floor as before, again and again; then less than half; (n_groups,)."""
+def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, board: Board | None = None) -> IntArray:
+    """From `best`, half as far from the floor as before, again and again; then less than half; (n_groups,).
+
+    `board`: what another thread that does the same has found.
+    """
 
     def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
         best = cheaper(engine, limits, aim, best, reached)
         aim.set_closer(engine, best, part)
-        return best, _relieved(engine, limits)
+        return best, _relieved(engine, limits, lambda: board is not None and board.beats(part * reached))
 
-    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0)
+    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0, board=board)
 
 
 def cheaper(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, reached: float) -> IntArray:
@@ -55,12 +61,13 @@ def cheaper(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, reach
     return best
 
 
-def _relieved(engine: Engine, limits: Limits) -> bool:
-    """Bring cells off their bands into them until a few have failed; whether all are in the end."""
+def _relieved(engine: Engine, limits: Limits, beaten: Callable[[], bool]) -> bool:
+    """Bring cells off their bands into them until a few have failed, or somebody was faster; whether all are in the
+    end."""
     counters, failed = engine.state.counters, 0
     while counters[N_OFF] > 0 and failed < MOST_FAILED:
         for cell in engine.rng.permutation(np.flatnonzero(engine.state.off)).tolist():
-            if limits.over():
+            if limits.over() or beaten():
                 return False
             if not _passed_on(engine, limits, cell):
                 failed += 1

@@ -144,6 +144,7 @@ class Engine:
         groups = groups[np.argsort(fixed.load[groups])]
         cells = fixed.home[groups]
         fixed.own[:] = groups[np.argsort(cells.astype(np.min_scalar_type(fixed.base.size)), kind="stable")]
+        fixed.own_load[:] = fixed.load[fixed.own]
         fixed.first[1:] = np.cumsum(np.bincount(cells, minlength=fixed.base.size))
 
     @functools.cached_property
@@ -317,5 +318,6 @@ def fixed_of(problem: Problem) -> Fixed:
         node=nodes,
         slots=np.ones_like(nodes),
         own=np.zeros(np.count_nonzero(problem.movable), dtype=np.int64),
+        own_load=np.zeros(np.count_nonzero(problem.movable)),
         first=np.zeros(model.n_nodes + 1, dtype=np.int64),
     )

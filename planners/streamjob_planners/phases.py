@@ -100,7 +100,7 @@ class Phases:
         part = self._limits.share(BOUND_SHARE)
         soon = drain.stretch(self._problem, first) <= self._schedule.close
         late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
-        return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
+        return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over, part.left_s)
 
     def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
         """Exact exchanges or relays; heavy groups first where these decide.
@@ -132,13 +132,14 @@ class Phases:
     def _closing(self, aim: Distance) -> balance.Closing | None:
         """Exact exchanges where groups differ in price, so that they can save; relays where all moves are alike."""
         if self._priced():
-            return lambda engine, limits, best: closed(engine, limits, aim, best)
+            return lambda engine, limits, best, board: closed(engine, limits, aim, best, board)
         return self._relaying(aim)
 
     def _relaying(self, aim: Distance) -> balance.Closing | None:
         """Relays wherever there is a budget; where groups differ in price, exchanges that save pay for them."""
         if self._priced() or self._relays(to_drain=False):
-            return lambda engine, limits, best: relayed(engine, limits, aim, best, saves=self._priced())
+            saves = self._priced()
+            return lambda engine, limits, best, board: relayed(engine, limits, aim, best, board, saves=saves)
         return None
 
     def _journeying(self, aim: Distance) -> balance.Journeying | None:

@@ -5,8 +5,11 @@ For budgets that count moves: exchanges that keep their number are plenty, so wa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from streamjob_planners.board import Board
 from streamjob_planners.closing import cheaper
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.relay import relay_all
@@ -31,33 +34,33 @@ STEPS = 5
 """Random steps that take as long as a hop."""
 
 
-def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, *, saves: bool = False) -> IntArray:
+def relayed(
+    engine: Engine, limits: Limits, aim: Tightens, best: IntArray, board: Board | None = None, *, saves: bool = False
+) -> IntArray:
     """From `best`, closer and closer bands; less close each time that one fails; (n_groups,).
 
-    `saves`: whether exchanges that cost less than nothing come before each try, where groups differ in price.
+    `board`: what another thread that does the same has found; `saves`: whether exchanges that cost less than nothing
+    come before each try, where groups differ in price.
     """
-    tried = 0.0
     with limits.lent(MOST_SHARE) as own:
 
         def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
-            nonlocal tried
             if saves:
                 best = cheaper(engine, own, aim, best, reached)
-            elif part != tried:  # after one that met its bands the engine is at the best
+            else:
                 engine.load(best)
-            tried = part
             aim.set_closer(engine, best, part)
-            return best, _met(engine, own)
+            return best, _met(engine, own, lambda: board is not None and board.beats(part * reached))
 
-        return closer(engine, own, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0)
+        return closer(engine, own, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0, board=board)
 
 
-def _met(engine: Engine, limits: Limits) -> bool:
-    """Walks until all cells are within their bands, which is said, or enough has been tried."""
+def _met(engine: Engine, limits: Limits, beaten: Callable[[], bool]) -> bool:
+    """Walks until all cells are within their bands, which is said, or enough has been tried, or somebody was faster."""
     counters, made = engine.state.counters, 0
     knobs = _drawn(engine.rng, SLACKS), _drawn(engine.rng, KICKED), _drawn(engine.rng, SAVED)
     most = _drawn(engine.rng, LONGER) * max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
-    while counters[N_OFF] > 0 and made < most and not limits.over():
+    while counters[N_OFF] > 0 and made < most and not limits.over() and not beaten():
         hops = int(relay_all(engine.fixed, engine.state, engine.relay, knobs, HOPS_AT_ONCE))
         limits.steps_left -= STEPS * hops
         made += hops

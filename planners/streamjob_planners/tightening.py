@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from streamjob_planners.board import Board
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
 
@@ -34,22 +35,37 @@ the best from now on, as a try may find one that is as good and costs less, and 
 
 
 def closer(
-    engine: Engine, limits: Limits, aim: Tightens, best: IntArray, parts: tuple[float, float], make: Try, nothing: float
+    engine: Engine,
+    limits: Limits,
+    aim: Tightens,
+    best: IntArray,
+    parts: tuple[float, float],
+    make: Try,
+    *,
+    nothing: float,
+    board: Board | None = None,
 ) -> IntArray:
     """From `best`, closer and closer bands, and less close ones each time that a try fails; (n_groups,).
 
     `parts`: of the way to the floor that is left by the first try, and at which there is no further one; `nothing`: the
-    part of a distance that is no gain.
+    part of a distance that is no gain; `board`: where another thread does the same. Each goes on from what either has
+    found, and a try that the other one beats has not failed.
     """
     reached, (part, last) = aim.reached(best), parts
     while part < last and not limits.over():
+        if board is not None and board.best()[0] < reached:
+            reached, best = board.best()
+        begun = reached
         best, met = make(best, reached, part)
         found = engine.placement()
         gained = reached - aim.reached(found)
         if gained > 0.0:
             best, reached = found, reached - gained
-        part = part if met and gained > nothing * reached else (1 + part) / 2
-    return best
+            if board is not None:
+                board.tell(reached, best)
+        beaten = board is not None and begun > 0.0 and board.beats(part * begun)
+        part = part if beaten or (met and gained > nothing * reached) else (1 + part) / 2
+    return best if board is None or reached <= board.best()[0] else board.best()[1]
 
 
 def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, toll: float = 0.0) -> IntArray:
@@ -65,4 +81,4 @@ def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, tol
         aim.set_closer(engine, best, part)
         return best, engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=toll)
 
-    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, NOTHING)
+    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=NOTHING)

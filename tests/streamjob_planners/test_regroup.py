@@ -10,7 +10,7 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.regroup import brought_in, saved
 from streamjob_planners.kernel.relay import NONE, STUCK, hop
-from streamjob_planners.kernel.state import LEFT, N_OFF
+from streamjob_planners.kernel.state import CAME, LEFT, N_OFF, NOBODY
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.relaying import relayed
@@ -45,6 +45,19 @@ def _consistent(engine):
     assert np.array_equal(state.off, fresh.state.off)
     assert np.array_equal(state.spent, fresh.state.spent)
     assert np.array_equal(state.crossed, fresh.state.crossed)
+    for row, nodes in ((LEFT, engine.fixed.home), (CAME, state.at)):
+        for node in range(engine.problem.model.n_nodes):
+            away = np.flatnonzero((state.at != engine.fixed.home) & (nodes == node))
+            assert sorted(_listed(state, row, node)) == away.tolist()
+
+
+def _listed(state, row, node):
+    """The groups of a list."""
+    groups, group = [], int(state.newest[row, node])
+    while group != NOBODY:
+        groups.append(group)
+        group = int(state.older[row, group])
+    return groups
 
 
 def test_what_came_to_three_nodes_is_shared_so_that_all_are_in_their_bands(shares):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners import balance, drain, relaying
+from streamjob_planners.board import Board
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
@@ -199,9 +200,9 @@ def test_relays_wait_while_counts_allow_a_much_smaller_distance(problem_of, allo
     engine, limits, aim = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
     engine.sort_groups(limits)
 
-    def relays(worker: Engine, part: Limits, best: np.ndarray) -> np.ndarray:
+    def relays(worker: Engine, part: Limits, best: np.ndarray, board: Board | None) -> np.ndarray:
         asked.append(best)
-        return relayed(worker, part, aim, best)
+        return relayed(worker, part, aim, best, board)
 
     goal = balance.Goal(
         aim=aim, floor=0.0, crossings=Counted(problem), exact=relays, relays=relays, exact_soon=True, patience=3

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, N_AWAY, Fixed, State, must_gain_s, put, scheduled
+from streamjob_planners.kernel.state import (
+    CAME,
+    LEFT,
+    MOST_PIECES,
+    N_AWAY,
+    NOBODY,
+    Fixed,
+    State,
+    must_gain_s,
+    put,
+    scheduled,
+)
 from streamjob_planners.model import IntArray
 
 
@@ -14,6 +25,7 @@ def clear(fixed: Fixed, state: State) -> None:
     """Empty all nodes."""
     state.counters[N_AWAY] = 0
     state.crossed[:] = 0
+    state.newest[:] = NOBODY
     state.paused[0] = 0.0
     for column in range(3):
         state.spent[column] = 0.0
@@ -65,6 +77,9 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         slot=np.zeros(n_groups, dtype=np.int64),
         away=np.zeros(n_groups, dtype=np.int64),
         away_at=np.zeros(n_groups, dtype=np.int64),
+        newest=np.full((2, n_nodes), NOBODY, dtype=np.int64),
+        older=np.zeros((2, n_groups), dtype=np.int64),
+        newer=np.zeros((2, n_groups), dtype=np.int64),
         low=np.full(n_nodes, -np.inf),
         high=np.full(n_nodes, np.inf),
         middle=np.full(n_nodes, np.inf),

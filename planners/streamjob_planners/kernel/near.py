@@ -28,7 +28,7 @@ def own_near(fixed: Fixed, state: State, node: int, load: float) -> int:
     first, last = low, high - 1
     while low < high:
         middle = (low + high) // 2
-        if fixed.load[fixed.own[middle]] < load:
+        if fixed.own_load[middle] < load:
             low = middle + 1
         else:
             high = middle

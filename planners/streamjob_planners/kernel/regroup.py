@@ -13,8 +13,8 @@ import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import below
-from streamjob_planners.kernel.state import CAME, EDGE, LEFT, N_AWAY, Fixed, State, chance
-from streamjob_planners.kernel.step import keep, try_piece
+from streamjob_planners.kernel.state import CAME, EDGE, LEFT, N_AWAY, NOBODY, Fixed, State, chance
+from streamjob_planners.kernel.step import relocate
 from streamjob_planners.model import FloatArray, IntArray
 
 NODES, MOST_CAME = 3, 10
@@ -111,16 +111,13 @@ def gather(fixed: Fixed, state: State, regroup: Regroup) -> int:
         node = regroup.nodes[number]
         regroup.room[0, number] = state.high[node] - state.loads[node] + EDGE
         regroup.room[1, number] = state.low[node] - state.loads[node] - EDGE
-        left, place = state.crossed[CAME, node], state.filled[node]
-        while left > 0:  # those who came are nearly always the last
-            place -= 1
-            group = state.slots[node, place]
-            if fixed.home[group] != node:
-                left -= 1
-                widen(regroup, number, fixed.load[group])
-                if group != recalled[0] and group != recalled[1]:
-                    enter(fixed, regroup, count, group)
-                    count += 1
+        group = state.newest[CAME, node]
+        while group != NOBODY:
+            widen(regroup, number, fixed.load[group])
+            if group != recalled[0] and group != recalled[1]:
+                enter(fixed, regroup, count, group)
+                count += 1
+            group = state.older[CAME, group]
     for group in recalled:
         if group != NO_GROUP:
             widen(regroup, 0, -fixed.load[group])
@@ -194,9 +191,7 @@ def take_back(fixed: Fixed, regroup: Regroup, last: int) -> None:
 def move(fixed: Fixed, state: State, group: int, node: int) -> None:
     """A group goes to a node, if it is not there."""
     if state.at[group] != node:
-        state.groups[0], state.targets[0] = group, node
-        try_piece(fixed, state, 0, 0.0)
-        keep(fixed, state, 0)
+        relocate(fixed, state, group, node)
 
 
 @compiled
@@ -248,15 +243,14 @@ def settled_with_one_more(fixed: Fixed, state: State, regroup: Regroup, count: i
 @compiled
 def elsewhere(fixed: Fixed, state: State, node: int, but: int) -> int:
     """One of a node's own groups that is elsewhere, by chance, other than `but`; NO_GROUP where there is none."""
-    first, size = fixed.first[node], fixed.first[node + 1] - fixed.first[node]
-    if state.crossed[LEFT, node] <= int(but != NO_GROUP):
+    others = state.crossed[LEFT, node] - int(but != NO_GROUP)
+    if others <= 0:
         return NO_GROUP
-    start = below(state, size)
-    for number in range(size):
-        group = fixed.own[first + (start + number) % size]
-        if state.at[group] != node and group != but:
-            return int(group)
-    return NO_GROUP
+    group, skipped = state.newest[LEFT, node], below(state, others)
+    while skipped > 0 or group == but:
+        skipped -= int(group != but)
+        group = state.older[LEFT, group]
+    return int(group)
 
 
 @compiled

@@ -14,8 +14,8 @@ import numpy as np
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.regroup import Regroup, brought_in, new_regroup, saved
-from streamjob_planners.kernel.state import CAME, LEFT, N_AWAY, N_FOCUS, N_OFF, Fixed, State, chance
-from streamjob_planners.kernel.step import attempt, keep, try_piece
+from streamjob_planners.kernel.state import CAME, LEFT, N_AWAY, N_FOCUS, N_OFF, NOBODY, Fixed, State, chance
+from streamjob_planners.kernel.step import make, relocate
 from streamjob_planners.kernel.transfer import ANY_COST
 from streamjob_planners.model import FloatArray, IntArray
 
@@ -123,7 +123,7 @@ def first_from(fixed: Fixed, node: int, load: float) -> int:
     low, high = fixed.first[node], fixed.first[node + 1]
     while low < high:
         middle = (low + high) // 2
-        if fixed.load[fixed.own[middle]] < load:
+        if fixed.own_load[middle] < load:
             low = middle + 1
         else:
             high = middle
@@ -133,19 +133,12 @@ def first_from(fixed: Fixed, node: int, load: float) -> int:
 @compiled
 def replace_arrived(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """Another group of its home in place of one that came; or that one goes home, or elsewhere."""
-    left = state.crossed[CAME, node]
-    for place in range(state.filled[node]):
-        if left == 0:
-            return
-        group = state.slots[node, place]
+    group = state.newest[CAME, node]
+    while group != NOBODY:
         home, load = fixed.home[group], fixed.load[group]
-        if home == node:
-            continue
-        left -= 1
         at = first_from(fixed, home, load + window[0])
         while at < fixed.first[home + 1]:
-            other = fixed.own[at]
-            change = fixed.load[other] - load
+            other, change = fixed.own[at], fixed.own_load[at] - load
             if change > window[1]:
                 break
             if state.at[other] == home:
@@ -156,25 +149,18 @@ def replace_arrived(fixed: Fixed, state: State, relay: Relay, node: int, window:
             target = fixed.receivers[below(state, fixed.receivers.size)]
             if target != node:
                 offer(fixed, state, relay, (group, target), (NONE, 0), (target, load))
+        group = state.older[CAME, group]
 
 
 @compiled
 def replace_sent(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """Another group of the node in place of one that it sent; or that one comes home."""
-    left = state.crossed[LEFT, node]
-    for place in range(fixed.first[node], fixed.first[node + 1]):
-        if left == 0:
-            return
-        group = fixed.own[place]
-        target = state.at[group]
-        if target == node:
-            continue
-        left -= 1
-        load = fixed.load[group]
+    group = state.newest[LEFT, node]
+    while group != NOBODY:
+        target, load = state.at[group], fixed.load[group]
         at = first_from(fixed, node, load - window[1])
         while at < fixed.first[node + 1]:
-            other = fixed.own[at]
-            change = load - fixed.load[other]
+            other, change = fixed.own[at], load - fixed.own_load[at]
             if change < window[0]:
                 break
             if state.at[other] == node:
@@ -182,6 +168,7 @@ def replace_sent(fixed: Fixed, state: State, relay: Relay, node: int, window: tu
             at += 1
         if load >= window[0] and load <= window[1]:
             offer(fixed, state, relay, (group, node), (NONE, 0), (target, -load))
+        group = state.older[LEFT, group]
 
 
 @compiled
@@ -192,15 +179,12 @@ def trade_arrived(
     there, load = state.at[traveller], fixed.load[traveller]
     if load >= window[0] and load <= window[1]:
         offer(fixed, state, relay, (traveller, node), (NONE, 0), (there, -load))
-    place, left = 0, state.crossed[CAME, node]
-    while left > 0 and place < state.filled[node]:
-        group = state.slots[node, place]
+    group = state.newest[CAME, node]
+    while group != NOBODY:
         change = load - fixed.load[group]
-        if fixed.home[group] != node:
-            left -= 1
-            if change >= window[0] and change <= window[1]:
-                offer(fixed, state, relay, (group, there), (traveller, node), (there, -change))
-        place += 1
+        if change >= window[0] and change <= window[1]:
+            offer(fixed, state, relay, (group, there), (traveller, node), (there, -change))
+        group = state.older[CAME, group]
 
 
 @compiled
@@ -211,8 +195,7 @@ def give_own_for(
     there, load = state.at[traveller], fixed.load[traveller]
     at = first_from(fixed, node, load - window[1])
     while at < fixed.first[node + 1]:
-        group = fixed.own[at]
-        change = load - fixed.load[group]
+        group, change = fixed.own[at], load - fixed.own_load[at]
         if change < window[0]:
             break
         if state.at[group] == node:
@@ -240,12 +223,12 @@ def send_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[
     """One of the node's own goes elsewhere."""
     at = first_from(fixed, node, -window[1])
     while at < fixed.first[node + 1]:
-        group = fixed.own[at]
-        if fixed.load[group] > -window[0]:
+        group, load = fixed.own[at], fixed.own_load[at]
+        if load > -window[0]:
             break
         target = fixed.receivers[below(state, fixed.receivers.size)]
         if state.at[group] == node and target != node:
-            offer(fixed, state, relay, (group, target), (NONE, 0), (target, fixed.load[group]))
+            offer(fixed, state, relay, (group, target), (NONE, 0), (target, load))
         at += 1
 
 
@@ -256,8 +239,7 @@ def fetch_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple
         other = below(state, fixed.capacity.size)
         at = first_from(fixed, other, window[0])
         if other != node and at < fixed.first[other + 1]:
-            group = fixed.own[at]
-            load = fixed.load[group]
+            group, load = fixed.own[at], fixed.own_load[at]
             if load <= window[1] and state.at[group] == other:
                 offer(fixed, state, relay, (group, node), (NONE, 0), (other, -load))
 
@@ -282,7 +264,7 @@ def hop(fixed: Fixed, state: State, relay: Relay, node: int) -> int:
         group = relay.groups[piece]
         state.groups[piece], state.targets[piece] = group, relay.targets[piece]
         relay.moved[relay.made[0] + piece], relay.came[relay.made[0] + piece] = group, state.at[group]
-    if not attempt(fixed, state, pieces, (ANY_COST, 0.0, 0.0, 0.0)):
+    if not make(fixed, state, pieces):
         return STUCK
     relay.made[0] += pieces
     other = relay.other[0]
@@ -293,9 +275,7 @@ def hop(fixed: Fixed, state: State, relay: Relay, node: int) -> int:
 def undo(fixed: Fixed, state: State, relay: Relay) -> None:
     """All groups of a walk go back."""
     for place in range(relay.made[0] - 1, -1, -1):
-        state.groups[0], state.targets[0] = relay.moved[place], relay.came[place]
-        try_piece(fixed, state, 0, 0.0)
-        keep(fixed, state, 0)
+        relocate(fixed, state, relay.moved[place], relay.came[place])
     relay.made[0] = 0
 
 
@@ -327,9 +307,9 @@ def make_room(fixed: Fixed, state: State, relay: Relay) -> bool:
     group = state.away[below(state, state.counters[N_AWAY])]
     relay.moved[0], relay.came[0] = group, state.at[group]
     state.groups[0], state.targets[0] = group, fixed.home[group]
-    made = attempt(fixed, state, 1, (ANY_COST, 0.0, 0.0, 0.0))
-    relay.made[0] = 1 if made else 0
-    return made
+    goes = make(fixed, state, 1)
+    relay.made[0] = int(goes)
+    return goes
 
 
 @compiled

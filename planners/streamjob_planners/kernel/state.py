@@ -20,6 +20,8 @@ LEFT, CAME = 0, 1
 """The rows of `State.crossed` and `State.most_crossed`."""
 NO_GROUP = 1 << 62
 """Larger than the number of any group."""
+NOBODY = -1
+"""Where a list of groups ends."""
 MOST_PIECES = 4
 """Groups that change place in one step, at most."""
 EDGE = 1e-9
@@ -34,7 +36,7 @@ class Fixed(NamedTuple):
     `drag` is the drain's weights; `vacant` cells are those of nodes without a group today: a move to one need not gain
     what its pause costs; `base` the first cell of a cell's level, `node` its node, `slots` the tasks that it
     runs at a time where their order matters, 1 where only their sum does; `own[first[i]:first[i + 1]]` are the movable
-    groups whose home cell i is, lightest first.
+    groups whose home cell i is, lightest first, and `own_load` their loads, in their order.
     """
 
     load: FloatArray
@@ -53,6 +55,7 @@ class Fixed(NamedTuple):
     node: IntArray
     slots: IntArray
     own: IntArray
+    own_load: FloatArray
     first: IntArray  # (n_cells + 1,)
 
 
@@ -62,6 +65,8 @@ class State(NamedTuple):
     `slots[i, :filled[i]]` are the groups in cell i and `slot[k]` is the place of group k there, by number where the
     cell's order matters; `away` lists groups that are not at home, `focus` cells worth looking at: off their band, or
     marked and not empty. `loads` is what bands are about: the sum, or slots times the end of the list schedule.
+    `newest[CAME, i]` and, group after group, `older[CAME]` list those of others that are in cell i, and with LEFT its
+    own that are elsewhere, up to NOBODY: few of many, so that nobody has to look through all.
     """
 
     at: IntArray
@@ -76,6 +81,9 @@ class State(NamedTuple):
     slot: IntArray
     away: IntArray
     away_at: IntArray
+    newest: IntArray  # (2, n_nodes)
+    older: IntArray  # (2, n_groups)
+    newer: IntArray  # (2, n_groups)
     low: FloatArray
     high: FloatArray
     middle: FloatArray  # what a cell is filled up to and emptied down to
@@ -128,6 +136,28 @@ def must_gain_s(fixed: Fixed, group: int, node: int) -> float:
 
 
 @compiled
+def enlist(state: State, row: int, node: int, group: int) -> None:
+    """Enter a group in a node's list of those that came, or left."""
+    last = state.newest[row, node]
+    state.older[row, group], state.newer[row, group] = last, NOBODY
+    if last != NOBODY:
+        state.newer[row, last] = group
+    state.newest[row, node] = group
+
+
+@compiled
+def delist(state: State, row: int, node: int, group: int) -> None:
+    """Strike a group from such a list."""
+    older, newer = state.older[row, group], state.newer[row, group]
+    if newer == NOBODY:
+        state.newest[row, node] = older
+    else:
+        state.older[row, newer] = older
+    if older != NOBODY:
+        state.newer[row, older] = newer
+
+
+@compiled
 def put(fixed: Fixed, state: State, group: int, node: int) -> None:
     """Enter a group in a node's slots, and in `away` if that is not its home."""
     place = state.filled[node]
@@ -144,6 +174,8 @@ def put(fixed: Fixed, state: State, group: int, node: int) -> None:
         state.away[state.counters[N_AWAY]] = group
         state.away_at[group] = state.counters[N_AWAY]
         state.counters[N_AWAY] += 1
+        enlist(state, CAME, node, group)
+        enlist(state, LEFT, fixed.home[group], group)
 
 
 @compiled
@@ -164,6 +196,8 @@ def take(fixed: Fixed, state: State, group: int) -> None:
         state.away[state.away_at[group]] = last
         state.away_at[last] = state.away_at[group]
         state.counters[N_AWAY] -= 1
+        delist(state, CAME, node, group)
+        delist(state, LEFT, fixed.home[group], group)
 
 
 @compiled

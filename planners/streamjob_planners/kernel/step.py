@@ -56,8 +56,8 @@ def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -
 
 
 @compiled
-def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
-    """Make one piece of a step, slots left out, and give the change of pain.
+def carry(fixed: Fixed, state: State, piece: int) -> None:
+    """Make one piece of a step, slots left out.
 
     Cells of several slots get the least load that their list schedule can make of their tasks, see `settle`.
     """
@@ -66,7 +66,6 @@ def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
     saved = state.saved[piece]
     saved[0], saved[1] = state.loads[source], state.loads[target]
     saved[2], saved[3] = state.dragged[source], state.dragged[target]
-    before = pain(fixed, state, source, drain) + pain(fixed, state, target, drain)
     state.loads[source] -= fixed.load[group]
     state.loads[target] += fixed.load[group]
     if fixed.marked[source]:
@@ -77,6 +76,14 @@ def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
     for node in (source, target):
         if fixed.slots[node] > 1:
             state.loads[node] = state.sums[node]
+
+
+@compiled
+def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
+    """The same, and give the change of pain."""
+    source, target = state.at[state.groups[piece]], state.targets[piece]
+    before = pain(fixed, state, source, drain) + pain(fixed, state, target, drain)
+    carry(fixed, state, piece)
     return pain(fixed, state, source, drain) + pain(fixed, state, target, drain) - before
 
 
@@ -158,6 +165,33 @@ def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
             if state.held[row, node] > fixed.limits[row, node]:
                 return False
     return crossings_allowed(fixed, state, pieces)
+
+
+@compiled
+def relocate(fixed: Fixed, state: State, group: int, target: int) -> None:
+    """A group goes to a node, whatever that hurts or costs; not where cells have several slots."""
+    state.groups[0], state.targets[0] = group, target
+    carry(fixed, state, 0)
+    keep(fixed, state, 0)
+
+
+@compiled
+def make(fixed: Fixed, state: State, pieces: int) -> bool:
+    """Make the step in `state.groups`, `state.targets`, whatever it hurts, if it keeps the limits; whether it does.
+
+    Not where cells have several slots.
+    """
+    if not possible(fixed, state, pieces):
+        return False
+    for piece in range(pieces):
+        carry(fixed, state, piece)
+    good = within_limits(fixed, state, pieces)
+    for piece in range(pieces):
+        if good:
+            keep(fixed, state, piece)
+        else:
+            take_back(fixed, state, pieces - 1 - piece)
+    return good
 
 
 @compiled

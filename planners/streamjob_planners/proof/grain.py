@@ -25,6 +25,8 @@ UNITS_PER_GROUP = 600
 """Units that the mean group has."""
 MOST_WORK = 3e8
 """Words of 64 bits that building the sets may touch; units become coarser above it."""
+WORDS_PER_S = 2.5e9
+"""Words that are touched in a second until something may be refuted, about: 0.7e9 to 5e9 on fourteen models."""
 
 
 class TooGrainy:
@@ -62,6 +64,12 @@ class TooGrainy:
         return total
 
 
+def takes_s(setting: Setting) -> float:
+    """Seconds until something may be refuted, about: all sets are needed for that."""
+    box = int(min(BOX, setting.most_moves))
+    return _work(setting, box, _unit_of(setting, box)) / WORDS_PER_S
+
+
 def _cheapest_first(weight: float, box: int) -> list[tuple[float, int, int]]:
     """Pairs of counts with their price, cheapest first."""
     return sorted((weight * out + (1 - weight) * back, out, back) for out, back in _pairs(box))
@@ -77,9 +85,16 @@ def _unit_of(setting: Setting, box: int) -> float:
     if not load.size or load.max() <= 0:
         return 1.0
     unit = float(load.mean()) / UNITS_PER_GROUP
-    while True:
-        words = 1 + box * float(load.max()) / unit / 64
-        values = min(load.size, float(load.max()) / unit)
-        if box * words * (values + load.size) <= MOST_WORK:
-            return unit
+    while _work(setting, box, unit) > MOST_WORK:
         unit *= 2
+    return unit
+
+
+def _work(setting: Setting, box: int, unit: float) -> float:
+    """Words that building the sets touches at most."""
+    load = setting.problem.model.load[setting.problem.movable]
+    if not load.size:
+        return 0.0
+    words = 1 + box * float(load.max()) / unit / 64
+    values = min(load.size, float(load.max()) / unit)
+    return box * words * (values + load.size)
