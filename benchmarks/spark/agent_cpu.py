@@ -4,9 +4,11 @@
         [--rounds 3] [--runs 1] [--batches 24] [--warm 8] [--out out/benchmarks]
 
 The job of overhead.py, 2 x PARTITIONS key groups. Counted after batch WARM, since classes are loaded and compiled
-before: all threads of Python but the job's own, the probe's queue of Spark's listener bus, and the threads that answer
-the agent's calls. Nobody reads the agent's page meanwhile: what a page costs says agent_exporter.py. What the probe
-does on the query's own thread is not in it. Each finished run is appended to OUT/agent_cpu.jsonl.
+before: all threads of Python but the job's own, the thread that takes in what Spark's listener bus tells (or a queue of
+the bus, of older agents), and the threads that answer the agent's calls. Nobody reads the agent's page meanwhile: what
+a page costs says agent_exporter.py. What the probe does on the query's own thread is not in it. Threads of Spark's own
+queues that the probe listens on, too, are told beside it: only between two sides do they say anything. Each finished
+run is appended to OUT/agent_cpu.jsonl.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from runs import HERE, scratch, stamp
 LONGEST_S = 540.0
 RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
+LISTENERS = ("streamjob-events", "spark-listener-group-streamjob")
+SHARED = ("spark-listener-group-executorManagement", "spark-listener-group-appStatus")
 
 
 def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
@@ -101,8 +105,9 @@ def spent_s(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
     spent = {name: late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in late["jvm_s"]}
     return {
         "python": late["python_s"] - early["python_s"],
-        "listener": sum(one for name, one in spent.items() if name.startswith("spark-listener-group-streamjob")),
+        "listener": sum(one for name, one in spent.items() if name.startswith(LISTENERS)),
         "calls": sum(one for name, one in spent.items() if name.startswith("Thread-")),
+        "shared": sum(one for name, one in spent.items() if name.startswith(SHARED)),
         "driver": late["driver_s"] - early["driver_s"],
     }
 
@@ -145,13 +150,15 @@ def main() -> None:
 
 def report(done: list[dict[str, Any]]) -> None:
     """The table in Markdown: medians over rounds."""
-    print(f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | rounds |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | shared, ms | rounds |")
+    print("|---|---|---|---|---|---|---|---|")
     for agent, partitions in sorted({(one["agent"], one["partitions"]) for one in done}):
         rows = [one for one in done if (one["agent"], one["partitions"]) == (agent, partitions)]
         cells = [f"{np.median([one[part] for one in rows]):.1f}" for part in PARTS]
         together = np.median([sum(one[part] for part in PARTS) for one in rows])
-        print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {together:.1f} | {len(rows)} |")
+        shared = np.median([one["shared"] for one in rows])
+        told = (agent, str(2 * partitions), *cells, f"{together:.1f}", f"{shared:.1f}", str(len(rows)))
+        print(f"| {' | '.join(told)} |")
 
 
 if __name__ == "__main__":
