@@ -165,17 +165,18 @@ class Usage:
     """By query id, as it is now; none between two batches, while sources are read, before a batch with rows ended."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """Bytes of one shuffle from map partition to reduce partition, heavy pairs only."""
+class Traffic(NamedTuple):
+    """Bytes of one shuffle from map partition to reduce partition, heavy pairs only.
+
+    A tuple, as there may be thousands in one reading.
+    """
 
     from_key: GroupKey
     to_key: GroupKey
     size_bytes: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Sent(NamedTuple):
     """What one key group sent to those of the operators that read from it, in one batch."""
 
     size_bytes: int

@@ -4,12 +4,15 @@
         [--rounds 3] [--runs 1] [--batches 24] [--warm 8] [--out out/benchmarks]
 
 The job of overhead.py, 2 x PARTITIONS key groups. Counted after batch WARM, since classes are loaded and compiled
-before: all threads of Python but the job's own, the probe's queue of Spark's listener bus, and the threads that answer
-the agent's calls. Nobody reads the agent's page meanwhile: what a page costs says agent_exporter.py. What the probe
-does on the query's own thread is not in it. Each finished run is appended to OUT/agent_cpu.jsonl.
+before: all threads of Python but the job's own, the thread that takes in what Spark's listener bus tells (or a queue of
+the bus, of older agents), and the threads that answer the agent's calls. Nobody reads the agent's page meanwhile: what
+a page costs says agent_exporter.py. What the probe does on the query's own thread is not in it. Threads of Spark's own
+queues that the probe listens on, too, are told beside it: only between two sides do they say anything. Each finished
+run is appended to OUT/agent_cpu.jsonl.
 
 `plain` is a driver without the agent. It has threads of the same kinds, which wait for updates of accumulators or
-answer the job's own calls: where it was run, the last column is what an agent takes beyond them.
+answer the job's own calls: where it was run, the last column is what an agent takes beyond them, with what it adds to
+Spark's own queues.
 """
 
 from __future__ import annotations
@@ -34,6 +37,9 @@ LONGEST_S = 540.0
 RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
 PLAIN = "plain"
+SHARED_TOO = (*PARTS, "shared")
+LISTENERS = ("streamjob-events", "spark-listener-group-streamjob")
+SHARED = ("spark-listener-group-executorManagement", "spark-listener-group-appStatus")
 
 
 def run(agent: str | None, partitions: int, batches: int, warm: int) -> dict[str, float]:
@@ -105,8 +111,9 @@ def spent_s(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
     spent = {name: late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in late["jvm_s"]}
     return {
         "python": late["python_s"] - early["python_s"],
-        "listener": sum(one for name, one in spent.items() if name.startswith("spark-listener-group-streamjob")),
+        "listener": sum(one for name, one in spent.items() if name.startswith(LISTENERS)),
         "calls": sum(one for name, one in spent.items() if name.startswith("Thread-")),
+        "shared": sum(one for name, one in spent.items() if name.startswith(SHARED)),
         "driver": late["driver_s"] - early["driver_s"],
     }
 
@@ -150,19 +157,25 @@ def main() -> None:
 
 def report(done: list[dict[str, Any]]) -> None:
     """The table in Markdown: medians over rounds."""
-    print(
-        f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | rounds | beyond {PLAIN} |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    heads = (*(f"{part}, ms" for part in PARTS), "together", "shared, ms", "rounds", f"beyond {PLAIN}, ms")
+    print(f"| agent | key groups | {' | '.join(heads)} |")
+    print("|---" * (2 + len(heads)) + "|")
     kinds = sorted({(one["partitions"], one["agent"]) for one in done})
-    rows = {kind: [one for one in done if (one["partitions"], one["agent"]) == kind] for kind in kinds}
-    together = {kind: np.median([sum(one[part] for part in PARTS) for one in rows[kind]]) for kind in kinds}
     for partitions, agent in kinds:
-        cells = [f"{np.median([one[part] for one in rows[partitions, agent]]):.1f}" for part in PARTS]
-        cells += [f"{together[partitions, agent]:.1f}", str(len(rows[partitions, agent]))]
-        without = together.get((partitions, PLAIN))
-        beyond = "" if without is None or agent == PLAIN else f"{together[partitions, agent] - without:.1f}"
+        rows = _rows(done, partitions, agent)
+        cells = [f"{np.median([one[part] for one in rows]):.1f}" for part in PARTS]
+        cells += [f"{_together(rows):.1f}", f"{np.median([one['shared'] for one in rows]):.1f}", str(len(rows))]
+        plain = _rows(done, partitions, PLAIN)
+        beyond = f"{_together(rows, SHARED_TOO) - _together(plain, SHARED_TOO):.1f}" if plain and agent != PLAIN else ""
         print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {beyond} |")
+
+
+def _rows(done: list[dict[str, Any]], partitions: int, agent: str) -> list[dict[str, Any]]:
+    return [one for one in done if (one["partitions"], one["agent"]) == (partitions, agent)]
+
+
+def _together(rows: list[dict[str, Any]], parts: tuple[str, ...] = PARTS) -> float:
+    return float(np.median([sum(one[part] for part in parts) for one in rows]))
 
 
 if __name__ == "__main__":

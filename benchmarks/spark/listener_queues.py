@@ -1,9 +1,9 @@
-"""What Spark's handing on of events costs a listener that does nothing, beside the probe's queue in the same driver.
+"""What Spark's handing on of events costs a listener that does nothing, beside the probe's thread in the same driver.
 
     python benchmarks/spark/listener_queues.py [--agent agent] [--partitions 200] [--batches 24] [--warm 8]
         [--gather-ms 0,20,100] [--out out/benchmarks]
 
-The job of overhead.py under the agent. Each listener has an event queue of its own, as the probe has; one that gathers
+The job of overhead.py under the agent. Each listener has an event queue of its own; one that gathers
 sleeps when it finds its queue empty, so that events come together and the queue's thread is woken up less often.
 CPU time of each queue's thread, ms a batch, counted after batch WARM. One row is appended to OUT/listener_queues.jsonl.
 """
@@ -18,12 +18,13 @@ from typing import Any
 from agent_cpu import told
 from runs import stamp
 
-PROBE = "streamjob"
+QUEUE = "spark-listener-group-"
+PROBE = "streamjob-events"
 
 
-def spent_ms(early: dict[str, Any], late: dict[str, Any], queue: str) -> float:
-    """CPU time of a queue's thread between two counts, milliseconds a batch."""
-    prefix = f"spark-listener-group-{queue}#"
+def spent_ms(early: dict[str, Any], late: dict[str, Any], thread: str) -> float:
+    """CPU time of a thread between two counts, milliseconds a batch."""
+    prefix = f"{thread}#"
     found = [name for name in late["jvm_s"] if name.startswith(prefix)]
     seconds = sum(late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in found)
     return float(1000.0 * seconds / (late["batch"] - early["batch"]))
@@ -43,7 +44,7 @@ def main() -> None:
     gathers = [int(one) for one in args.gather_ms.split(",")]
     wanted = {"batches": args.batches, "warm": args.warm, "gather_ms": gathers}
     early, late = told(str(pathlib.Path(args.agent).resolve()), args.partitions, wanted)
-    row: dict[str, Any] = {f"gathering {ms} ms": spent_ms(early, late, f"handed-{ms}") for ms in gathers}
+    row: dict[str, Any] = {f"gathering {ms} ms": spent_ms(early, late, f"{QUEUE}handed-{ms}") for ms in gathers}
     row["probe"] = spent_ms(early, late, PROBE)
     row["events"] = (late["events"] - early["events"]) / (late["batch"] - early["batch"])
     with (args.out / "listener_queues.jsonl").open("a") as file:

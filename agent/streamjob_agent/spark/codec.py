@@ -243,21 +243,17 @@ def read_state_bytes(text: str) -> dict[GroupKey, int]:
 
 def read_traffic(text: str) -> TrafficReading:
     """What `Probe.traffic` wrote: lines P are pairs, lines A all that a group sends."""
-    lines = _rows(text)
-    rows = [[int(cell) for cell in line[1:]] for line in lines if line[0] == "P"]
-    pairs = [
-        Traffic(
-            from_key=GroupKey(operator=row[0], partition=row[1]),
-            to_key=GroupKey(operator=row[2], partition=row[3]),
-            size_bytes=row[4],
-        )
-        for row in rows
-    ]
-    sent = {
-        GroupKey(operator=int(line[1]), partition=int(line[2])): Sent(size_bytes=int(line[3]), partners=int(line[4]))
-        for line in lines
-        if line[0] == "A"
-    }
+    pairs: list[Traffic] = []
+    sent: dict[GroupKey, Sent] = {}
+    for kind, *cells in _rows(text):
+        operator, partition, *rest = map(int, cells)
+        key = GroupKey(operator, partition)
+        if kind == "A":
+            size_bytes, partners = rest
+            sent[key] = Sent(size_bytes, partners)
+        else:
+            to_operator, to_partition, size_bytes = rest
+            pairs.append(Traffic(key, GroupKey(to_operator, to_partition), size_bytes))
     return TrafficReading(pairs=tuple(sorted(pairs, key=lambda pair: -pair.size_bytes)), sent=sent)
 
 

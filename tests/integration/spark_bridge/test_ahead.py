@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from test_operators import append_to, totals_in_state
+from test_operators import KNOWN, append_to, begun, totals_in_state, with_known
 from test_placement import rotated, start_counts
 
 from streamjob_agent.spark.source import compile_opening
@@ -160,8 +160,9 @@ def test_column_families_are_opened_ahead_and_what_python_keeps_in_them_is_exact
     far_stream.session.conf.set(CHANGELOG, changelog)
     far_stream.session.conf.set(FORMAT, version)
     far_stream.write(keys=12)
-    query = append_to(collected, totals_in_state(far_stream), far_stream.checkpoint, "update")
-    seen = watch.run(query)
+    query, seen = begun(
+        watch, lambda: append_to(collected, totals_in_state(far_stream), far_stream.checkpoint, "update")
+    )
     for _ in range(2):
         before = ahead(watch)
         wanted = watch.move_all(query, rotated(watch, seen))
@@ -171,6 +172,35 @@ def test_column_families_are_opened_ahead_and_what_python_keeps_in_them_is_exact
         seen = wanted
     query.stop()
     assert collected.rows == far_stream.expected()
+    assert watch.failed_tasks == 0
+    assert "ahead" not in watch.bridge.diagnostics()[0]
+    assert not_opened(watch) == []
+
+
+def test_state_that_began_with_an_initial_one_is_opened_ahead_as_any_other(
+    watch: Any, far_stream: Any, collected: Any
+) -> None:
+    """Batch 0, which takes it in, has tasks without an executor of their own, and RDDs that tell nothing of stores."""
+    far_stream.session.conf.set(PROVIDER, f"{STATE}.RocksDBStateStoreProvider")
+    far_stream.session.conf.set(CHANGELOG, "true")
+    far_stream.write(keys=12)
+    before = ahead(watch)
+    query, first = begun(
+        watch, lambda: append_to(collected, totals_in_state(far_stream, KNOWN), far_stream.checkpoint, "update")
+    )
+    far_stream.write(keys=20)
+    seen = watch.run(query)
+    assert sorted(collections.Counter(seen.values()).values()) == [2, 3, 3]
+    assert ahead(watch) == before + sum(first[key] != seen[key] for key in first)
+    for _ in range(2):
+        before = ahead(watch)
+        wanted = watch.move_all(query, rotated(watch, seen))
+        far_stream.write(files=2, keys=20)
+        assert watch.run(query) == wanted
+        assert ahead(watch) == before + len(wanted)
+        seen = wanted
+    query.stop()
+    assert collected.rows == with_known(far_stream)
     assert watch.failed_tasks == 0
     assert "ahead" not in watch.bridge.diagnostics()[0]
     assert not_opened(watch) == []

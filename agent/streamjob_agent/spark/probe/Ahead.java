@@ -126,7 +126,7 @@ final class Ahead {
     }
   }
 
-  /** The group's task of a batch has ended: its state is at `version`. On the listener's thread. */
+  /** The group's task of a batch has ended: its state is at `version`. While that is taken in. */
   void open(Tracked query, Operator operator, int partition, long version) {
     try {
       List recipes = recipes(query, operator);

@@ -4,21 +4,18 @@ import java.util.List;
 import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
-import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
-import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 
-/** Spark's own events, on a queue of the probe's own. Nothing thrown here reaches Spark. */
-public final class CoreListener extends SparkListener {
+/** What follows from each of Spark's events, one after the other. Nothing thrown here ends the thread. */
+final class CoreListener {
   private final Fleet fleet;
   private final Registry registry;
   private final Registrar registrar;
@@ -45,8 +42,29 @@ public final class CoreListener extends SparkListener {
     this.faults = faults;
   }
 
-  public void onJobStart(SparkListenerJobStart event) {
+  void hear(Object event) {
     long from = System.nanoTime();
+    if (event instanceof SparkListenerTaskEnd) {
+      taskEnded((SparkListenerTaskEnd) event);
+    } else if (event instanceof SparkListenerStageSubmitted) {
+      stageSubmitted((SparkListenerStageSubmitted) event);
+    } else if (event instanceof SparkListenerStageCompleted) {
+      stageCompleted((SparkListenerStageCompleted) event);
+    } else if (event instanceof SparkListenerJobStart) {
+      jobStarted((SparkListenerJobStart) event);
+    } else if (event instanceof SparkListenerJobEnd) {
+      jobEnded((SparkListenerJobEnd) event);
+    } else if (event instanceof SparkListenerExecutorAdded) {
+      executorAdded((SparkListenerExecutorAdded) event);
+    } else if (event instanceof SparkListenerExecutorRemoved) {
+      executorRemoved((SparkListenerExecutorRemoved) event);
+    } else {
+      queryTold(event);
+    }
+    nanos.addAndGet(System.nanoTime() - from);
+  }
+
+  private void jobStarted(SparkListenerJobStart event) {
     try {
       Properties properties = event.properties();
       String id = properties == null ? null : properties.getProperty(Hook.QUERY);
@@ -57,10 +75,9 @@ public final class CoreListener extends SparkListener {
     } catch (Throwable fault) {
       faults.caught("plan", fault);
     }
-    nanos.addAndGet(System.nanoTime() - from);
   }
 
-  public void onJobEnd(SparkListenerJobEnd event) {
+  private void jobEnded(SparkListenerJobEnd event) {
     try {
       meter.jobEnded(event.jobId());
     } catch (Throwable fault) {
@@ -69,10 +86,10 @@ public final class CoreListener extends SparkListener {
   }
 
   /**
-   * A batch's end comes on this queue too, and so after all that was told of its tasks; and the start of each query of the
+   * A batch's end comes in this order, too, and so after all that was told of its tasks; and the start of each query of the
    * application, whoever started it in whichever session.
    */
-  public void onOtherEvent(SparkListenerEvent event) {
+  private void queryTold(Object event) {
     if (event instanceof StreamingQueryListener.QueryStartedEvent) {
       StreamingQueryListener.QueryStartedEvent begun = (StreamingQueryListener.QueryStartedEvent) event;
       started(begun.id(), begun.runId());
@@ -86,7 +103,6 @@ public final class CoreListener extends SparkListener {
     if (!(event instanceof StreamingQueryListener.QueryProgressEvent)) {
       return;
     }
-    long from = System.nanoTime();
     try {
       StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
       String line = BatchLine.of(progress, System.currentTimeMillis());
@@ -97,7 +113,6 @@ public final class CoreListener extends SparkListener {
     }
     boundaries.passed();
     gathering.batchEnded();
-    nanos.addAndGet(System.nanoTime() - from);
   }
 
   private void started(UUID id, UUID run) {
@@ -117,7 +132,7 @@ public final class CoreListener extends SparkListener {
     }
   }
 
-  public void onStageSubmitted(SparkListenerStageSubmitted event) {
+  private void stageSubmitted(SparkListenerStageSubmitted event) {
     try {
       Stage stage = meter.submitted(event.stageInfo(), event.properties());
       if (meter.rises(stage)) {
@@ -129,7 +144,7 @@ public final class CoreListener extends SparkListener {
     }
   }
 
-  public void onStageCompleted(SparkListenerStageCompleted event) {
+  private void stageCompleted(SparkListenerStageCompleted event) {
     try {
       wait.completed(event.stageInfo().stageId(), event.stageInfo().attemptNumber());
       meter.completed(event.stageInfo(), registry);
@@ -138,12 +153,7 @@ public final class CoreListener extends SparkListener {
     }
   }
 
-  public void onTaskStart(SparkListenerTaskStart event) {
-    rest(event.stageId(), event.stageAttemptId());
-  }
-
-  public void onTaskEnd(SparkListenerTaskEnd event) {
-    long from = System.nanoTime();
+  private void taskEnded(SparkListenerTaskEnd event) {
     try {
       meter.ended(event);
       List left = meter.left();
@@ -153,22 +163,9 @@ public final class CoreListener extends SparkListener {
     } catch (Throwable fault) {
       faults.caught("task", fault);
     }
-    nanos.addAndGet(System.nanoTime() - from);
-    rest(event.stageId(), event.stageAttemptId());
   }
 
-  private void rest(int id, int attempt) {
-    Stage stage = gathering.idle() ? meter.stage(id, attempt) : null;
-    try {
-      if (stage != null) {
-        gathering.rest(stage.left(), stage.leftMs(System.currentTimeMillis()));
-      }
-    } catch (InterruptedException end) {
-      Thread.currentThread().interrupt(); // the queue's own: the driver ends
-    }
-  }
-
-  public void onExecutorAdded(SparkListenerExecutorAdded event) {
+  private void executorAdded(SparkListenerExecutorAdded event) {
     try {
       fleet.added(event.executorId(), event.executorInfo().executorHost(), event.executorInfo().totalCores());
       wait.fleetChanged();
@@ -177,7 +174,7 @@ public final class CoreListener extends SparkListener {
     }
   }
 
-  public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+  private void executorRemoved(SparkListenerExecutorRemoved event) {
     try {
       fleet.removed(event.executorId());
       wait.fleetChanged();

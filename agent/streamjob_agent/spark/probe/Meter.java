@@ -18,7 +18,7 @@ import org.apache.spark.scheduler.TaskInfo;
 
 /**
  * Adds up what tasks report, per key group and per stage, until the agent drains it. Its size is bounded by the number of
- * groups. Every event, the batch's end too, comes on one queue of Spark's, so that what is told of a batch is all of it.
+ * groups. Every event, the batch's end too, comes in Spark's order, so that what is told of a batch is all of it.
  */
 final class Meter {
   private static final int MOST_BATCHES = 1000;
@@ -206,7 +206,6 @@ final class Meter {
     if (stage == null || stage.queryId == null) {
       return;
     }
-    stage.taskEnded();
     if (!task.successful() || metrics == null) {
       add(others, stage.queryId, busyMs);
       return;
@@ -225,9 +224,9 @@ final class Meter {
     }
   }
 
-  /** Null for one that is unknown. */
-  synchronized Stage stage(int id, int attempt) {
-    return (Stage) stages.get(key(id, attempt));
+  /** Events of which nobody could be told. */
+  synchronized void lost(long events) {
+    dropped += events;
   }
 
   void add(HashMap sums, String key, long value) {

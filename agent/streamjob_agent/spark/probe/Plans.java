@@ -62,7 +62,7 @@ final class Plans {
     }
   }
 
-  /** Called by the listener's thread at each job of a batch; the work is done once per batch. */
+  /** At each job of a batch, as it is taken in; the work is done once per batch. */
   void capture(String queryId, long batch) throws Exception {
     Tracked query = accumulators(queryId, batch) == null ? registry.get(queryId) : null;
     Object plan = query == null ? null : planOf(query, batch);

@@ -38,7 +38,8 @@ public final class Probe implements AutoCloseable {
   private Hook hook;
   private Stopper stopper;
   private CoreListener core;
-  private Stirring stirring;
+  private Receiver receiver;
+  private Listening listening;
   private QueryListener listener;
   private Sessions sessions;
   private volatile String told = ""; // what was described last
@@ -61,7 +62,7 @@ public final class Probe implements AutoCloseable {
     meter = new Meter(plans);
     binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
-    stirring = new Stirring(gathering);
+    receiver = new Receiver(gathering);
     sizes = new StateSizes();
     Gate gate = new Gate(faults);
     hook = new Hook(spark, registry, registrar, plans, wait, faults, gate, running);
@@ -70,6 +71,7 @@ public final class Probe implements AutoCloseable {
     sessions = new Sessions(registry, binder, hook, listener, wait, faults, running);
     core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, gathering, wait, sessions,
         faults);
+    listening = new Listening(gathering, core, meter, faults);
   }
 
   /** From now on stores of groups that move are opened ahead, by this class of a jar that executors get. */
@@ -77,10 +79,10 @@ public final class Probe implements AutoCloseable {
     ahead.offer(type, classes);
   }
 
-  /** Starts listening, on an event queue of the probe's own. */
+  /** Starts listening. */
   public void attach(Object session) throws Exception {
-    context.listenerBus().addToQueue(core, "streamjob");
-    context.listenerBus().addToStatusQueue(stirring);
+    listening.start();
+    context.listenerBus().addToManagementQueue(receiver);
     fleet.seed();
     sessions.stay(session);
     sessions.look();
@@ -100,9 +102,8 @@ public final class Probe implements AutoCloseable {
     hook.open = false;
     listener.open = false;
     wait.close();
-    context.listenerBus().removeListener(stirring);
-    gathering.moves(); // the queue is waited for
-    context.listenerBus().removeListener(core);
+    context.listenerBus().removeListener(receiver);
+    gathering.close();
     sessions.leave();
   }
 
@@ -118,6 +119,7 @@ public final class Probe implements AutoCloseable {
 
   /** Text and rows, see Drained. */
   public byte[] drain() throws Exception {
+    listening.now();
     Drained out = new Drained();
     meter.drain(out);
     List queries = registry.all();
@@ -156,7 +158,7 @@ public final class Probe implements AutoCloseable {
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
     out.append("\nT\tguarded\t").append(registrar.guarded.get());
     out.append("\nT\tahead\t").append(ahead.asked.get()).append("\nT\tastray\t").append(ahead.astray.get());
-    out.append("\nT\tgathered\t").append(gathering.rests.get());
+    out.append("\nT\tgathered\t").append(gathering.gathered());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }

@@ -18,14 +18,17 @@ final class Recipes {
   };
   private static final String[] EARLY_PARTS = {"keySchema", "valueSchema", "numColsPrefixKey", null, null, null, null, null};
 
+  private static final String INITIAL = "hasInitialState";
+
   private Recipes() {
   }
 
   /** A Recipe for each store that the stage writes; `top` is the first stateful node of it. */
   static List of(SparkPlan top) throws Exception {
     ArrayList found = new ArrayList();
-    collect(top.execute(), found);
-    Iterator nodes = nodes(top).iterator();
+    SparkPlan later = later(top);
+    collect(later.execute(), found);
+    Iterator nodes = nodes(later).iterator();
     while (nodes.hasNext()) {
       SparkPlan node = (SparkPlan) nodes.next();
       if (node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin")) {
@@ -33,6 +36,23 @@ final class Recipes {
       }
     }
     return found;
+  }
+
+  /**
+   * The node as batches after the first one plan it. A query's batch 0 takes an initial state in, by tasks that have no
+   * executor of their own and RDDs that tell nothing of stores; the stores are those of all later ones.
+   */
+  private static SparkPlan later(SparkPlan node) throws Exception {
+    boolean takes = Reflect.has(node, INITIAL) && ((Boolean) Reflect.call(node, INITIAL)).booleanValue();
+    if (!takes || !Reflect.has(node, "productElementNames")) { // Scala 2.12, of Spark 3.5, does not name them
+      return node;
+    }
+    Object[] parts = new Object[node.productArity()];
+    scala.collection.Iterator names = (scala.collection.Iterator) Reflect.call(node, "productElementNames");
+    for (int i = 0; i < parts.length; i++) {
+      parts[i] = INITIAL.equals(names.next()) ? Boolean.FALSE : node.productElement(i);
+    }
+    return (SparkPlan) node.makeCopy(parts);
   }
 
   /** The plan's nodes that run in the same tasks, from this one on. */

@@ -25,8 +25,6 @@ final class Stage {
   Stages.Node node; // null where nobody counts it
   Accumulators accumulators; // of its batch's plan, null until a task has asked
   private final int[] cuts; // the first task of each input, then the number of tasks
-  private final int tasks;
-  private int ended;
 
   /** `least`: the batch that goes on, if one that was before it is named. */
   Stage(StageInfo info, Properties properties, long least) {
@@ -43,7 +41,6 @@ final class Stage {
     Object written = Reflect.orNull(info.shuffleDepId());
     shuffle = written == null ? -1 : ((Number) written).intValue();
     cuts = cuts(info);
-    tasks = info.numTasks();
   }
 
   /** Known before its tasks are made: by what Spark calls the RDDs that open stores. */
@@ -78,19 +75,6 @@ final class Stage {
   /** Whether it reads sources of the query alone, for the first time. */
   boolean isSource() {
     return isFirst() && parents.isEmpty();
-  }
-
-  void taskEnded() {
-    ended++;
-  }
-
-  int left() {
-    return tasks - ended;
-  }
-
-  /** About how long those that are left will take, if they end as the others did; 0 where Spark does not tell. */
-  long leftMs(long nowMs) {
-    return submittedMs == 0L || ended == 0 ? 0L : (nowMs - submittedMs) * left() / ended;
   }
 
   /** The key group's partition that a task is, -1 where a task is not one partition of that many. */
