@@ -26,8 +26,8 @@ def spread_by_parts(series: BatchSeries | None) -> FloatArray | None:
     parts = series.busy_s[total > 0] / total[total > 0, None]
     if len(parts) < LEAST_ROWS or not parts.any():
         return None
-    mean, batches = parts.mean(axis=0), series.batches[total > 0].mean()
+    mean, once = parts.mean(axis=0), 1.0 / series.batches[total > 0]
     # A row that stands for several batches hides what they differ by.
-    variance = batches * (np.diff(parts, axis=0) ** 2).mean(axis=0).sum() / 2.0
+    variance = ((np.diff(parts, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1])).mean()
     spread: FloatArray = np.sqrt(variance / np.where(mean > 0, mean, np.inf))
     return np.minimum(spread, MOST_SPREAD)

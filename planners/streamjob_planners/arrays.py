@@ -28,6 +28,14 @@ def median(values: FloatArray) -> FloatArray:
     return found
 
 
+def steadier(batches: IntArray, than: float) -> FloatArray:
+    """How many times less rows of so many batches each vary by chance than those of `than`, 1.0 or more, (n_rows,).
+
+    What newer rows are held against must vary as much as they do.
+    """
+    return np.sqrt(np.maximum(1.0, batches / than))
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
     """Non-zero entries of a sparse matrix, (n_edges,) each."""

@@ -16,8 +16,11 @@ from streamjob_operator.values import StageView
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 
 MOST_VALUES = 40_000
-"""Seconds and records of key groups, over all rows: beyond, readings are left out evenly, so that a row stands for more
-batches."""
+"""Seconds and records of key groups, over all rows: beyond, older readings are left out evenly, so that a row of theirs
+stands for more batches."""
+NEWEST, NEWEST_RATIO = 16, 1 / 3
+"""Readings that are left out last, and part of all that are kept that these are at most: as many batches as changes,
+slow executors and the rate's course are seen by."""
 UNKNOWN = -1
 """Number of the executor of a key group whose executor nobody knows."""
 DIGITS = 4
@@ -115,9 +118,21 @@ def worked_s(start: Totals, end: Totals) -> FloatArray:
 
 
 def read_less(readings: int, n_groups: int) -> IntArray:
-    """Which readings to keep, the first, the last, and others spread evenly, for at most MOST_VALUES values."""
+    """Which readings to keep for at most MOST_VALUES values, rising: the newest ones, the first, and others between,
+    spread evenly.
+
+    What has just changed is told by single batches: a row that has some from before a change and some after says less.
+    """
     most = max(2, MOST_VALUES // max(1, 2 * n_groups))
-    return np.unique(np.linspace(0, readings - 1, min(readings, most)).round().astype(np.int64))
+    newest = np.arange(max(0, readings - _alone(most)), readings)
+    older = readings - newest.size
+    spread = np.linspace(0, older - 1, min(older, most - newest.size)).round()
+    return np.concatenate((spread.astype(np.int64), newest))
+
+
+def _alone(most: int) -> int:
+    """How many of the newest readings are kept one by one, of so many in all; 1 or more."""
+    return max(1, min(NEWEST, int(NEWEST_RATIO * most)))
 
 
 Spans = Sequence[tuple[Totals, Totals]]

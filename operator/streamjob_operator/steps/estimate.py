@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.steps.batching import live, shape_of
+from streamjob_operator.steps.load_windows import load_windows
 from streamjob_operator.steps.recent import recent
 from streamjob_operator.steps.state_memory import state_memory
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
@@ -183,7 +184,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         resources=state_memory(snapshot, names),
         batch=shape,
-        load_series=_load_series(snapshot, cores, speed[node_of]),
+        load_series=load_windows(snapshot.series, cores, speed[node_of]),
         queries={
             part.first_operator + at: (part.name, at) for part in snapshot.queries for at in range(part.operators)
         },
@@ -200,12 +201,6 @@ def _mean_load(
     percent_per_s = 100.0 * snapshot.rates.batches / (snapshot.window_s * cores)
     load = window if memory.batches.tasks is None else percent_per_s * shape.task_s
     return load, None if shape.error_s is None else percent_per_s * shape.error_s
-
-
-def _load_series(snapshot: Snapshot, cores: int, speed: FloatArray) -> FloatArray | None:
-    """Each row as the load is counted; `speed` is that of each group's executor, (n_groups,)."""
-    series = snapshot.series
-    return None if series is None else 100.0 * series.busy_s * speed / (series.row_s[:, None] * cores)
 
 
 def _migration_cost_s(snapshot: Snapshot, memory: Memory, alive: BoolArray) -> FloatArray:

@@ -115,6 +115,7 @@ def _rows(
         seconds=_at_speed_1(series, names, executor, paces) / batches,
         records=series.records / batches,
         executor=executor,
+        batches=series.batches,
     )
 
 

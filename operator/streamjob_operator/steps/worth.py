@@ -10,7 +10,9 @@ from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import worth_distance, worth_swing, worth_time
 from streamjob_operator.values import Reason
 from streamjob_planners import acceptance, plans, traffic
-from streamjob_planners.model import LoadModel, Plan
+from streamjob_planners.ledger.nodes import Ledger
+from streamjob_planners.model import IntArray, LoadModel, Plan, PlanParams
+from streamjob_planners.problem import compile_problem
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,22 @@ def by_time(model: LoadModel, balancing: Balancing) -> bool:
 
 
 def drains_only(model: LoadModel, plan: Plan) -> Plan:
-    """The plan's moves away from marked executors, for when nothing else may move."""
+    """The plan's moves away from marked executors, for when nothing else may move.
+
+    Where others of its moves were to make room, a key group goes elsewhere, or waits where there is none.
+    """
     node_of = np.where(model.marked[model.node_of], plan.node_of, model.node_of).astype(np.int64)
+    node_of = _with_room(model, node_of) if model.resources else node_of
     return plans.make_plan(model, node_of, planner=plan.planner, elapsed_s=plan.elapsed_s, notes=plan.notes)
+
+
+def _with_room(model: LoadModel, node_of: IntArray) -> IntArray:
+    """The moves to `node_of`, heaviest first, each to where the executor's limits allow it."""
+    books = Ledger(compile_problem(model, PlanParams()))
+    for group in books.heaviest_first(np.flatnonzero(node_of != model.node_of)):
+        target = int(node_of[group])
+        books.move(group, target if books.fits(group, target) else books.least_used_target(group))
+    return books.node_of
 
 
 def fills_only(model: LoadModel, plan: Plan) -> Plan:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from streamjob_planners.arrays import FloatArray, IntArray, median
+from streamjob_planners.arrays import FloatArray, IntArray, median, steadier
 from streamjob_planners.batch.sudden import sudden
 
 CHANCE = 1e-4
@@ -57,9 +57,13 @@ def changes(busy_s: FloatArray, batches: IntArray) -> tuple[int, ...]:
 def shown_alone(busy_s: FloatArray, batches: IntArray, row: int, since: int = 0) -> bool:
     """Whether this row by itself shows that work went from key groups to others, against the rows from `since` on.
 
-    No executor's speed does that, however many of its key groups are among them.
+    No executor's speed does that, however many of its key groups are among them. Earlier rows of more batches count as
+    if they varied as much.
     """
-    return sudden((busy_s / batches[:, None])[since : row + 1])
+    per_batch = busy_s[since : row + 1] / batches[since : row + 1, None]
+    usual = median(per_batch)
+    apart = steadier(batches[since : row + 1], float(batches[row]))[:, None] * (per_batch - usual)
+    return sudden(np.maximum(0.0, usual + apart))
 
 
 def _scaled(busy_s: FloatArray, batches: IntArray) -> FloatArray:

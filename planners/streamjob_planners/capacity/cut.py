@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special
 
-from streamjob_planners.arrays import FloatArray, median
+from streamjob_planners.arrays import FloatArray, IntArray, median, steadier
 from streamjob_planners.capacity.own_rows import OwnRows
 from streamjob_planners.capacity.pace import MEDIAN_COST
 
@@ -28,12 +28,14 @@ _MAD = 1.4826
 
 
 class Cut:
-    """Rows from a cut on against those before it; `logs` are what key groups took, (n_rows, n_groups)."""
+    """Rows from a cut on against those before it; `logs` are what key groups took, (n_rows, n_groups), in so many
+    `batches` each, (n_rows,): rows of more than those after the cut count as if they varied as much."""
 
-    def __init__(self, logs: FloatArray, ran: OwnRows, after: int) -> None:
+    def __init__(self, logs: FloatArray, batches: IntArray, ran: OwnRows, after: int) -> None:
         self.row = len(logs) - after
         self._after, self._executor, self._n = after, ran.executor, ran.n_executors
         off = logs - median(logs[: self.row])
+        off[: self.row] *= steadier(batches[: self.row], float(batches[self.row :].mean()))[:, None]
         off = off - median(off.T)[:, None]  # what all have in common in a row is no key group's
         off = off - median(off[: self.row])
         by_executor = ran.medians(off)

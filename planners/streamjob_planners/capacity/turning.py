@@ -39,17 +39,19 @@ FEWEST_GROUPS = 2
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """Batches one by one, oldest first, all (n_rows, n_groups).
+    """Batches one by one, oldest first, (n_rows, n_groups) but for `batches`.
 
     Attributes:
         seconds: of each key group's task, >= 0, on an executor as fast as it was known to be.
         records: that the task read, >= 0.
         executor: index of the one that ran it, -1 where nobody knows.
+        batches: that each row is the mean of, 1 or more, (n_rows,).
     """
 
     seconds: FloatArray
     records: FloatArray
     executor: IntArray
+    batches: IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,12 @@ def _comparable(rows: GroupRows) -> GroupRows:
     """The heaviest key groups that every row tells of."""
     told = np.flatnonzero(((rows.seconds > 0) & (rows.executor >= 0)).all(axis=0))
     heavy = told[np.argsort(-rows.seconds[:, told].sum(axis=0), kind="stable")[:MOST_GROUPS]]
-    return GroupRows(seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy])
+    return GroupRows(
+        seconds=rows.seconds[:, heavy],
+        records=rows.records[:, heavy],
+        executor=rows.executor[:, heavy],
+        batches=rows.batches,
+    )
 
 
 class _Cuts:
@@ -120,7 +127,7 @@ class _Cuts:
 
     def by_batch(self, after: int) -> Cut:
         if after not in self._known:
-            self._known[after] = Cut(self._logs, self._ran, after)
+            self._known[after] = Cut(self._logs, self.rows.batches, self._ran, after)
         return self._known[after]
 
     def both(self, after: int) -> tuple[Cut, Cut]:
@@ -128,7 +135,7 @@ class _Cuts:
         by_batch = self.by_batch(after)
         if not self._by_record.size:
             return by_batch, by_batch
-        return by_batch, Cut(self._by_record, self._ran, after)
+        return by_batch, Cut(self._by_record, self.rows.batches, self._ran, after)
 
     @functools.cached_property
     def _by_record(self) -> FloatArray:

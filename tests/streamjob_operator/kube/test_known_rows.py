@@ -16,6 +16,7 @@ from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.known_rows import KnownRows
 from streamjob_operator.kube.metrics.series import Read, read_series
 from streamjob_operator.kube.metrics.target import Mark, Target
+from streamjob_operator.measure import batches
 from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import Page
 from streamjob_operator.series import BatchSeries
@@ -124,11 +125,17 @@ def columns(series: BatchSeries) -> dict[str, Any]:
     n_groups=st.integers(1, 4),
     steps=st.lists(st.integers(0, ROWS + 2), min_size=CYCLES, max_size=CYCLES),
     odd=st.sampled_from(["", "stages", "no number"]),
+    most=st.integers(2, ROWS + 2),
 )
-def test_a_series_is_the_same_with_what_is_known(seed: int, n_groups: int, steps: list[int], odd: str) -> None:
+def test_a_series_is_the_same_with_what_is_known(
+    seed: int, n_groups: int, steps: list[int], odd: str, most: int
+) -> None:
+    """`most`: scrapes that a series may have; of more, the newest half and some of the others."""
     ends = np.cumsum([3, *steps]).tolist()
     server = scraped(np.random.default_rng(seed), n_groups, ends[-1], odd)
-    long, short = (reads(server, n_groups, ends, keep=keep) for keep in (False, True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(batches, "MOST_VALUES", 2 * n_groups * most)
+        long, short = (reads(server, n_groups, ends, keep=keep) for keep in (False, True))
     for one, other in zip(long, short, strict=True):
         assert one.series is not None
         assert other.series is not None

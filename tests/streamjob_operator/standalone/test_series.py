@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streamjob_operator.codec import decode, encode
-from streamjob_operator.measure.batches import MOST_VALUES, Figure, Totals, figures_of, series_of
+from streamjob_operator.measure.batches import MOST_VALUES, NEWEST, Figure, Totals, figures_of, read_less, series_of
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import StageView
 
@@ -85,6 +85,27 @@ def test_it_is_bounded_and_loses_no_second() -> None:
     assert len(series.batches) == 7
     assert series.batches.sum() == 99
     assert series.busy_s.sum(axis=0).tolist() == [99.0] * groups
+
+
+def test_the_newest_batches_keep_rows_of_their_own_where_readings_are_too_many() -> None:
+    """What has just changed is told by single batches, so older ones are merged."""
+    groups = MOST_VALUES // 16
+    readings = [reading(float(at), at, *([float(at)] * groups)) for at in range(100)]
+    series = series_of(readings)
+    assert series is not None
+    assert series.batches.tolist() == [19, 20, 19, 20, 19, 1, 1]
+    assert series.ended_at_s[-2:].tolist() == [98.0, 99.0]
+
+
+@pytest.mark.parametrize("most", [*range(2, 12), 40, 100])
+@pytest.mark.parametrize("readings", [1, 2, 3, 5, 11, 12, 13, 40, 41, 300])
+def test_what_is_left_out_is_never_more_than_needed(most: int, readings: int) -> None:
+    kept = read_less(readings, MOST_VALUES // (2 * most)).tolist()
+    assert len(kept) == min(readings, most)
+    assert kept == sorted(set(kept))
+    assert (kept[0], kept[-1]) == (0, readings - 1)
+    newest = min(readings, max(1, most // 3), NEWEST)
+    assert kept[-newest:] == list(range(readings - newest, readings))
 
 
 def test_many_key_groups_leave_one_row() -> None:

@@ -59,6 +59,18 @@ def test_batches_that_get_smaller_do_not_vary_by_that() -> None:
     assert found.spread_ratio == pytest.approx(np.zeros(4), abs=1e-9)
 
 
+def test_rows_of_several_batches_say_by_how_much_tasks_of_one_vary() -> None:
+    """Older rows are means of 25 batches, the newest ones of one."""
+    rng, now = np.random.default_rng(1), seen(10.0, batches=4)
+    single = 1.0 + 0.2 * rng.standard_normal((800, 40))
+    starts = np.array([*range(0, 780, 25), *range(780, 800)])
+    series = series_with(np.add.reduceat(single, starts), row_s=np.ones(starts.size), ended_s=1000.0)
+    batches = np.diff(np.append(starts, 800))
+    found = in_time(Scaling(), told_by(now, dataclasses.replace(series, batches=batches)))
+    assert found is not None
+    assert found.spread_ratio == pytest.approx(np.full(40, 0.2), rel=0.2)
+
+
 def test_an_objective_longer_than_the_trigger_is_held_with_the_rows_of_its_own_time() -> None:
     found = in_time(Scaling.model_validate({"maxLatency": "60s"}), seen(10.0, batches=10))
     assert found is not None

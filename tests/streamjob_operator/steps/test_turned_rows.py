@@ -61,7 +61,8 @@ def test_one_that_is_well_is_kept_as_it_is() -> None:
 def test_it_turned_with_the_row_whose_middle_is_not_before_that(since_s: float) -> None:
     told = series(slow_from(10, 18))
     assert told.owners is not None
-    seen = since(GroupRows(seconds=told.busy_s, records=told.records, executor=told.owners), 1, 10)
+    rows = GroupRows(seconds=told.busy_s, records=told.records, executor=told.owners, batches=told.batches)
+    seen = since(rows, 1, 10)
     assert seen is not None
     found = seen_longer(told, OWNERS, {"1": dataclasses.replace(SLOW, past=((since_s, 1.0),))})
     assert found == {"1": pace.turned(Pace(), seen.slower, seen.error, since_s)}

@@ -13,7 +13,8 @@ from streamjob_operator.spec import Balancing, Collocation
 from streamjob_operator.steps.worth import by_time, drains_only, fills_only, worth
 from streamjob_operator.values import Reason
 from streamjob_planners import traffic
-from streamjob_planners.model import LoadModel, Objective
+from streamjob_planners.model import LoadModel, Objective, PlanParams, Resource
+from streamjob_planners.verify import verify
 
 BY_DISTANCE = Balancing(objective=Objective.LOAD_DISTANCE)
 JOINED = [0, 1, 0, 1]
@@ -150,6 +151,21 @@ def test_where_only_drains_may_go_on_all_others_stay() -> None:
     drains = drains_only(model, plan)
     assert drains.node_of.tolist() == [0, 1, 0, 1]
     assert (drains.planner, drains.elapsed_s, drains.notes[0]) == ("albic", 0.5, "One.")
+
+
+def test_drains_alone_keep_limits_though_others_were_to_make_room_for_them() -> None:
+    """Key group 3 was to take the place of 1, which stays: it goes where there is room, or nowhere."""
+    memory = Resource(name="memory", use=np.array([1.0, 6.0, 3.0, 5.0]), limit=np.array([8.0, 10.0, 8.0, 10.0]))
+    model = placed([20.0, 20.0, 30.0, 20.0], [0, 1, 2, 3], nodes=4, marked=flags(4, 3))
+    model = dataclasses.replace(model, resources=(memory,))
+    plan = moved(model, [0, 0, 2, 1])
+    params = PlanParams(objective=Objective.LOAD_DISTANCE)
+    assert verify(model, plan, params) == ()
+    drains = drains_only(model, plan)
+    assert drains.node_of.tolist() == [0, 1, 2, 0]
+    assert verify(model, drains, params) == ()
+    full = dataclasses.replace(model, resources=(dataclasses.replace(memory, limit=np.array([3.0, 10.0, 7.0, 10.0])),))
+    assert drains_only(full, plan).moves == ()
 
 
 @pytest.mark.parametrize(("saved_part", "act"), [(0.9, True), (0.1, False)])

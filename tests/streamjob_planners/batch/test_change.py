@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamjob_planners.batch.change import changes
+from streamjob_planners.batch.change import changes, shown_alone
 from streamjob_planners.batch.sudden import sudden
 
 ROWS = 24
@@ -114,6 +114,21 @@ def test_key_groups_that_often_have_no_rows_are_no_change_by_one_batch(share: fl
     mean = rng.permutation(1.0 / np.arange(1, 41) ** 0.8)
     rows = np.array([mean * (rng.random(40) < share) * rng.uniform(0.8, 1.2, 40) for _ in range(ROWS + 300)])
     assert not any(sudden(rows[end - ROWS : end]) for end in range(ROWS, len(rows)))
+
+
+@pytest.mark.parametrize(("noise", "part", "least", "most"), [(1.0, 0.0, 0, 0), (0.3, 0.4, 10, 20)])
+def test_one_batch_is_held_against_rows_of_many_as_if_they_varied_as_much(
+    noise: float, part: float, least: int, most: int
+) -> None:
+    """Each of these is the mean of 25, in which nothing varies by much any more."""
+    seen = []
+    for seed in range(20):
+        load = Load(seed, 40, noise)
+        rows = [sum(load.batch() for _ in range(25)) for _ in range(ROWS)]
+        load.shift(part)
+        batches = np.array([25] * ROWS + [1])
+        seen.append(shown_alone(np.array([*rows, load.batch()]), batches, ROWS))
+    assert least <= sum(seen) <= most
 
 
 def test_what_only_takes_time_is_no_change_by_one_batch() -> None:

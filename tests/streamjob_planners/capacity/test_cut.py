@@ -30,7 +30,7 @@ def off(after: Sequence[float], before: Sequence[float] = (0.0,) * BEFORE) -> Fl
 def cut(logs: FloatArray, after: int, executor: IntArray | None = None, n_executors: int = EXECUTORS) -> Cut:
     levels = np.resize(LEVEL, logs.shape[1])
     there = np.resize(OWNER, logs.shape) if executor is None else executor
-    return Cut(logs + levels, OwnRows(there, n_executors), after)
+    return Cut(logs + levels, np.ones(len(logs), dtype=np.int64), OwnRows(there, n_executors), after)
 
 
 def step(after: Sequence[float], before: Sequence[float] = (0.0,) * BEFORE) -> float:

@@ -43,12 +43,13 @@ def series(
     seconds = load * rng.lognormal(0.0, noise, load.shape) * rng.lognormal(0.0, together, (rows, executors))[:, owner]
     seconds[BEFORE:, owner == SLOW] *= factor
     records = np.ceil(1000.0 * load) if told else np.full(load.shape, 100.0)
-    return GroupRows(seconds=seconds, records=records, executor=np.tile(owner, (rows, 1)))
+    batches = np.ones(rows, dtype=np.int64)
+    return GroupRows(seconds=seconds, records=records, executor=np.tile(owner, (rows, 1)), batches=batches)
 
 
 def part(rows: GroupRows, begin: int, end: int) -> GroupRows:
     cut = slice(max(0, begin), end)
-    return GroupRows(seconds=rows.seconds[cut], records=rows.records[cut], executor=rows.executor[cut])
+    return GroupRows(**{name: getattr(rows, name)[cut] for name in ("seconds", "records", "executor", "batches")})
 
 
 def nobody(size: Size) -> np.ndarray:
@@ -186,7 +187,8 @@ def test_key_groups_that_change_places_keep_what_they_usually_take() -> None:
 def test_a_known_one_is_seen_to_recover_by_a_single_key_group() -> None:
     rows = series(5, (3, 3), 0.1, factor=1 / 3)
     kept = np.flatnonzero((rows.executor[0] != SLOW) | (np.arange(9) == SLOW))
-    rows = GroupRows(seconds=rows.seconds[:, kept], records=rows.records[:, kept], executor=rows.executor[:, kept])
+    columns = {name: getattr(rows, name)[:, kept] for name in ("seconds", "records", "executor")}
+    rows = dataclasses.replace(rows, **columns)
     known = np.arange(3) == SLOW
     assert turned(rows, (3, 3)) == []
     (found,) = turns(rows, known, at_once((3, 3), 0))

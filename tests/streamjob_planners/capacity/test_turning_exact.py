@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from streamjob_planners.arrays import BoolArray, IntArray
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
 from streamjob_planners.capacity.turning import GroupRows, Turn, since, turns, turns_and_doubt
 
 EXECUTORS, EACH, ROWS = 4, 4, 16
@@ -23,7 +23,13 @@ def series(*slow: tuple[int, int, float], rows: int = ROWS) -> GroupRows:
     seconds = np.tile(LOAD, (rows, 1))
     for executor, row, factor in slow:
         seconds[row:, np.equal(OWNER, executor)] *= factor
-    return GroupRows(seconds=seconds, records=np.ones(seconds.shape), executor=np.tile(OWNER, (rows, 1)))
+    return group_rows(seconds, np.tile(OWNER, (rows, 1)))
+
+
+def group_rows(seconds: FloatArray, executor: IntArray) -> GroupRows:
+    """A batch in each row, every task of which reads one record."""
+    batches = np.ones(len(seconds), dtype=np.int64)
+    return GroupRows(seconds=seconds, records=np.ones(seconds.shape), executor=executor, batches=batches)
 
 
 def scattered(rows: GroupRows, by: float) -> GroupRows:
@@ -34,7 +40,8 @@ def scattered(rows: GroupRows, by: float) -> GroupRows:
 
 
 def of_groups(rows: GroupRows, kept: BoolArray) -> GroupRows:
-    return GroupRows(seconds=rows.seconds[:, kept], records=rows.records[:, kept], executor=rows.executor[:, kept])
+    columns = {name: getattr(rows, name)[:, kept] for name in ("seconds", "records", "executor")}
+    return dataclasses.replace(rows, **columns)
 
 
 def found(rows: GroupRows, known: BoolArray = NOBODY) -> list[Turn]:
@@ -197,6 +204,19 @@ def test_since_wants_five_rows_before_and_two_after(row: int, rows: int, told: b
         assert seen.slower == pytest.approx(math.log(3.0))
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1.6, False), (4.0, True)])
+def test_rows_of_many_batches_are_no_measure_of_what_single_ones_vary_by(factor: float, told: bool) -> None:
+    """Of 16 batches each but for the newest two: a fleet that swings by a tenth in them does by two fifths in one."""
+    rows = series((1, ROWS - 2, factor))
+    of_executor = np.where(OWNER % 2, 1.0, -1.0)
+    rows = dataclasses.replace(
+        rows, seconds=rows.seconds * np.exp(0.1 * np.outer(np.resize([1.0, -1.0], ROWS), of_executor))
+    )
+    merged = dataclasses.replace(rows, batches=np.array([16] * (ROWS - 2) + [1, 1]))
+    assert [one.executor for one in found(rows)] == [1]
+    assert [one.executor for one in found(merged)] == [1] * told
+
+
 def test_since_leaves_out_what_records_explain() -> None:
     seen = since(grown(series((1, 12, 4.0)), 2.0), 1, 12)
     assert seen is not None
@@ -208,7 +228,7 @@ def test_the_512_heaviest_key_groups_are_looked_at() -> None:
     load = np.roll(np.exp(np.linspace(0.0, 1.0, 514)), 1)
     swings = np.outer([1.0, -1.0] * 5, np.where(np.arange(514) // EXECUTORS % 2, 1.0, -1.0))
     seconds = load * np.exp(2.0 * swings)
-    rows = GroupRows(seconds=seconds, records=np.ones(seconds.shape), executor=np.tile(owner, (10, 1)))
+    rows = group_rows(seconds, np.tile(owner, (10, 1)))
     by_weight = np.argsort(-seconds.sum(axis=0))
     heaviest, fewer = (of_groups(rows, np.isin(np.arange(514), by_weight[:n])) for n in (512, 511))
     assert [since(rows, one, 8) for one in range(EXECUTORS)] == [since(heaviest, one, 8) for one in range(EXECUTORS)]

@@ -115,10 +115,11 @@ def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
     calm = steady(series, -math.inf) & _in_time(batch_s, rates.trigger_interval_s)
     if calm.sum() < LEAST_ROWS or batch_s[calm].mean() <= 0:
         return noise
-    apart = np.diff(batch_s)[calm[1:] & calm[:-1]]
+    once = 1.0 / series.batches
+    apart = (np.diff(batch_s) / np.sqrt(once[1:] + once[:-1]))[calm[1:] & calm[:-1]]
     if apart.size < LEAST_ROWS - 1:
         return noise
-    variance = float((apart**2).mean() / 2.0 / batch_s[calm].mean() ** 2)
+    variance = float((apart**2).mean() / batch_s[calm].mean() ** 2)
     return learned(noise, min(variance, MOST_NOISE**2))
 
 

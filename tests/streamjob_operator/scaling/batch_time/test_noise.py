@@ -17,19 +17,28 @@ CALM = [8.0, 8.2] * 10
 SURGE = [16.4, 26.7, 42.9, 69.3, 55.3, 43.3, 34.5, 27.9, 21.6, 16.9, 13.7, 11.2, 9.0, 7.3, 6.1, 6.7, 8.3]
 
 
-def noise_ratio(batch_s: list[float]) -> float | None:
-    """Of one batch a row, as a part of the mean."""
+def noise_ratio(batch_s: list[float], batches: list[int] | None = None) -> float | None:
+    """Of mean batches of rows, as a part of the mean; one batch a row where nothing else is told."""
     snapshot = busy(4, 40.0, trigger_interval_s=TRIGGER_S)
-    lengths = np.array(batch_s)
-    row_s = np.maximum(lengths, TRIGGER_S)
+    lengths, count = np.array(batch_s), np.array(batches or [1] * len(batch_s))
+    row_s = np.maximum(lengths, TRIGGER_S) * count
     series = series_with(np.ones((lengths.size, 8)), row_s=row_s, ended_s=snapshot.taken_at_s)
-    snapshot = dataclasses.replace(snapshot, series=dataclasses.replace(series, batch_s=lengths))
+    snapshot = dataclasses.replace(snapshot, series=dataclasses.replace(series, batches=count, batch_s=lengths * count))
     noise = with_noise(None, situation_of(snapshot))
     return None if noise is None else math.sqrt(noise.mean)
 
 
 def test_batches_that_vary_by_chance_say_by_how_much() -> None:
     assert noise_ratio(CALM) == pytest.approx(0.2 / math.sqrt(2) / 8.1)
+
+
+def test_rows_of_several_batches_say_by_how_much_single_ones_vary() -> None:
+    """Means of four vary half as much; the newest batches have rows of their own."""
+    rng = np.random.default_rng(1)
+    single = 8.0 * (1.0 + 0.05 * rng.standard_normal(400))
+    mixed = [*single[:360].reshape(-1, 4).mean(axis=1), *single[360:]]
+    found = noise_ratio(mixed, batches=[4] * 90 + [1] * 40)
+    assert found == pytest.approx(0.05, rel=0.2)
 
 
 def test_what_a_surge_did_to_batches_is_no_noise_of_those_after_it() -> None:
