@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import milp_program, plans
+from streamjob_planners import acceptance, milp_program, plans
 from streamjob_planners.milp_distance import DistanceRun
 from streamjob_planners.milp_run import LevelRun
 from streamjob_planners.milp_settings import OURS
@@ -46,9 +46,12 @@ class MilpPlanner:
             run = LevelRun(problem, model.batch, guess, seed, clock, start)
         else:
             run = DistanceRun(problem, OURS, guess.node_of, seed, clock, start)
+        found = run.best()
+        # A node that is to go and cannot be emptied may be the program's distance, whatever the others do.
+        worse = not acceptance.no_worse(model, found, params)
         return plans.make_plan(
             model,
-            run.best(),
+            guess.node_of if worse else found,
             planner=self.name,
             elapsed_s=clock() - start,
             lower_bound=max(run.bound, guess.lower_bound or 0.0),

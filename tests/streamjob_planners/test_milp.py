@@ -46,6 +46,17 @@ def test_no_optimum_is_cut_off_where_one_constraint_includes_another(small_model
     assert _solve(milp.MilpPlanner(hint=HoldPlanner()), model).after.load_distance == pytest.approx(23.0203, abs=1e-3)
 
 
+def test_a_marked_node_that_cannot_be_emptied_does_not_hide_what_the_others_do(small_model):
+    """Its utilisation is the program's distance whatever the others do: any of their placements is as good there."""
+    model = dataclasses.replace(
+        small_model([0, 0, 1], [1.0, 2.0, 2.0], n_nodes=3),
+        capacity=np.array([278.0, 0.008, 6.8]),
+        marked=np.array([False, True, False]),
+        migration_cost_s=np.array([0.0, 0.0, 1e6]),
+    )
+    _solve(registry.get("milp"), model, budget=Budget(max_cost_s=0.0), max_iterations=2000)
+
+
 def test_it_finds_its_way_from_a_poor_hint(one_to_one):
     model = one_to_one(4, 6, 2)
     piled_up = dataclasses.replace(model, node_of=np.zeros(model.n_groups, dtype=np.int64))
