@@ -79,7 +79,7 @@ class LevelSquares:
         fixed = self._fixed
         work = np.bincount(fixed.base[fixed.home], fixed.load, fixed.base.size)
         squares = np.bincount(fixed.base, fixed.capacity**2, fixed.base.size)
-        shared = np.divide(work, np.sqrt(squares), out=np.zeros_like(work), where=squares > 0)
+        shared = np.divide(work, np.sqrt(squares), out=np.zeros(work.size), where=squares > 0)
         return float(shared.sum()) / float(np.sqrt(self._staying))
 
     @property

@@ -104,6 +104,8 @@ def series_s(model: LoadModel, node_of: IntArray) -> float | None:
     if shape is None or series is None:
         return None
     loads = series[series.sum(axis=1) > 0]
+    if not len(loads):
+        return None
     means, taken = np.mean(loads, axis=0), []
     for row in loads:
         ends = np.zeros((shape.n_levels, len(model.node_ids)))
@@ -111,7 +113,7 @@ def series_s(model: LoadModel, node_of: IntArray) -> float | None:
             turn = row[group] / means[group] if means[group] > 0 else 1.0
             ends[shape.level[group], node] += turn * shape.task_s[group]
         taken.append(float(np.sum(np.max(ends / (shape.slots * shape.speed), axis=1))))
-    return math.fsum(taken) / len(taken) if taken else None
+    return math.fsum(taken) / len(taken)
 
 
 def level_work(model: LoadModel, node_of: IntArray, level: int) -> list[float]:

@@ -140,8 +140,12 @@ def _check_values(model: LoadModel) -> None:
     if not bool((model.capacity > 0).all() and np.isfinite(model.capacity).all()):
         raise ValueError("capacity: every weight must be a finite number above 0")
     amounts = {name: getattr(model, name) for name in ("load", "migration_cost_s", "state_bytes")}
-    if model.load_error is not None:
-        amounts["load_error"] = model.load_error
+    amounts["traffic_load_ratio"] = np.array(model.traffic_load_ratio)
+    for name in ("traffic_out", "load_error", "load_series"):
+        if getattr(model, name) is not None:
+            amounts[name] = getattr(model, name)
+    if model.traffic is not None:
+        amounts["traffic"] = model.traffic.data
     for one in model.resources:
         amounts |= {f"resources: use of {one.name}": one.use, f"resources: limit of {one.name}": one.limit}
     for name, array in amounts.items():

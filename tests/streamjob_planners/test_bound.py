@@ -64,6 +64,15 @@ def test_no_placement_within_the_budget_is_below_the_bound(start):
         assert bound.lower_bound(model, params) <= _least(model, params) + 1e-9, seed
 
 
+@pytest.mark.parametrize("idle", [1e-2, 1e-4, 1e-12])
+def test_a_heavy_group_that_cannot_move_makes_no_sets_of_its_size(small_model, idle):
+    """Sets of sums are in units of what can move: of a heavy group's size they took gigabytes."""
+    model = small_model([0] * 20 + [1] * 10 + [2] * 10, [90.0, idle, *[0.0] * 38], n_nodes=3)
+    model = dataclasses.replace(model, pinned=np.arange(40) == 0)
+    found = bound.lower_bound(model, PlanParams(budget=Budget(max_migrations=3)))
+    assert found == pytest.approx(60.0 - idle / 3, abs=1e-3)
+
+
 def test_the_bound_says_something_in_most_tight_cases():
     met = sum(
         bound.lower_bound(*_case(seed)) >= 0.5 * _least(*_case(seed)) > 0 for seed in range(CASES) if seed % 4 == 1

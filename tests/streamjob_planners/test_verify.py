@@ -6,8 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from streamjob_planners import facts, measures, plans
+from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.verify import ViolationCode, verify
 
@@ -103,6 +105,35 @@ def test_the_judge_knows_every_field_of_an_effect(model):
     # What chance adds is an integral; it is held against drawing in batch/test_predict.py.
     fields = {field.name for field in dataclasses.fields(measures.effect(model, model.node_of))} - {"noise_s"}
     assert facts.recomputed(model, model.node_of).keys() == fields
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("name", ["traffic", "traffic_out", "load_series", "traffic_load_ratio"])
+def test_amounts_that_are_none_are_refused_by_name(model, name, bad):
+    values = {
+        "traffic": sparse.csr_array(np.diag([1.0, 1.0, 1.0, bad])),
+        "traffic_out": np.array([1.0, 1.0, 1.0, bad]),
+        "load_series": np.full((3, 4), bad),
+        "traffic_load_ratio": bad,
+    }
+    with pytest.raises(ValueError, match=f"^{name}: every value must be a finite number of 0 or more"):
+        dataclasses.replace(model, **{name: values[name]})
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("name", ["work_s", "longest_s"])
+def test_stages_without_key_groups_that_cannot_be_are_refused(name, bad):
+    nothing = np.zeros(0)
+    stage = dataclasses.replace(FreeStage(work_s=1.0, longest_s=0.5), **{name: bad})
+    with pytest.raises(ValueError, match="free_stages: .* given"):
+        BatchShape(
+            level=np.zeros(0, dtype=np.int64),
+            task_s=nothing,
+            spread_s=nothing,
+            slots=np.ones(1, dtype=np.int64),
+            speed=np.ones(1),
+            free_stages=(stage,),
+        )
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,10 @@ class BatchShape:
                 raise ValueError(f"{name}: every value must be a finite number of {least} or more")
         if not bool(np.isfinite(self.speed).all() and (self.speed > 0).all()):
             raise ValueError("speed: every value must be a finite number above 0")
-        if not 0 <= self.fixed_s < np.inf:
-            raise ValueError(f"fixed_s: {self.fixed_s} given, a finite number of 0 or more is needed")
+        free = (("free_stages", value) for one in self.free_stages for value in (one.work_s, one.longest_s))
+        for name, value in (("fixed_s", self.fixed_s), *free):
+            if not 0 <= value < np.inf:
+                raise ValueError(f"{name}: {value} given, a finite number of 0 or more is needed")
 
     @property
     def n_levels(self) -> int:

@@ -10,13 +10,11 @@ from streamjob_planners.model import FloatArray, LoadModel
 def scaled_series(model: LoadModel) -> FloatArray | None:
     """Load of each group in each window, of mean `model.load`, (n_groups, n_windows); None without a series.
 
-    A group without a load in any window has its load in all of them. Raises ValueError for a value that is no load.
+    A group without a load in any window has its load in all of them.
     """
     series = model.load_series
     if series is None or series.shape[0] == 0:
         return None
-    if not bool(np.isfinite(series).all() and (series >= 0).all()):
-        raise ValueError("load_series: every value must be a finite number of 0 or more")
     mean = series.mean(axis=0)
     shape = np.where(mean > 0, series / np.where(mean > 0, mean, 1.0), 1.0)
     scaled: FloatArray = np.ascontiguousarray((shape * model.load).T)

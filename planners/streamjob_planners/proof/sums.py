@@ -23,7 +23,8 @@ class GroupSums:
         self.setting = setting
         self.unit = unit
         self.box = box
-        self._rounded: IntArray = np.rint(setting.problem.model.load / unit).astype(np.int64)
+        load = np.where(setting.problem.movable, setting.problem.model.load, 0.0)  # units are made for those that move
+        self._rounded: IntArray = np.rint(load / unit).astype(np.int64)
         self._arriving: list[int] = []
         self._leaving: dict[int, list[int]] = {}
 
@@ -78,9 +79,14 @@ class Reachable:
         unit, load, slack = self._sums.unit, self._sums.setting.loads[node], self._slack(leaving + arriving)
         least = math.floor((load - self._bands.high[node] - slack) / unit)
         most = math.ceil((load - self._bands.low[node] + slack) / unit)
+        gone, come = self._sums.leaving(node)[leaving], self._sums.arriving(arriving)
+        # Beyond what leaves or arrives at all nothing is met, however heavy is what cannot move.
+        least, most = max(least, 1 - come.bit_length()), min(most, gone.bit_length() - 1)
+        if least > most:
+            return False
         allowed = self._widened(arriving, most - least)
         allowed = allowed << least if least >= 0 else allowed >> -least
-        return bool(self._sums.leaving(node)[leaving] & allowed)
+        return bool(gone & allowed)
 
     def _widened(self, count: int, width: int) -> int:
         if (count, width) not in self._wide:

@@ -26,10 +26,12 @@ def swing_ratio(series: FloatArray | None) -> float:
         return 0.0
     total = series.sum(axis=1)
     shares = series[total > 0] / total[total > 0][:, None]
+    if len(shares) < FEWEST_WINDOWS:
+        return 0.0
     mean, deviation = shares.mean(axis=0), shares.std(axis=0)
     moving = deviation > 1e-12
     n_windows, n_groups = len(shares), int(moving.sum())
-    if n_windows < FEWEST_WINDOWS or n_groups < 2:
+    if n_groups < 2:
         return 0.0
     columns = (shares[:, moving] - mean[moving]) / deviation[moving]
     values = np.linalg.eigvalsh(columns @ columns.T / n_windows)

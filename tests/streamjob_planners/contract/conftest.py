@@ -60,6 +60,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         budget=draw(st.sampled_from(BUDGETS)),
         tolerance=draw(st.sampled_from([0.0, 0.5])),
         price_per_move=draw(st.sampled_from([0.0, 0.05])),
+        least_gain_ratio=draw(st.sampled_from([0.0, 0.01])),
         deadline_s=0.2,
         max_iterations=2_000,
     )

@@ -103,6 +103,9 @@ def test_bad_parameters_are_refused_by_name(planner, stepping_clock):
     model = _to_scale_in(0, 1)
     with pytest.raises(ValueError, match="max_migrations"):
         _solve(planner, model, PlanParams(budget=Budget(max_migrations=-1)), stepping_clock())
+    for name in ("payback_batches", "max_load_distance"):
+        with pytest.raises(ValueError, match=name):
+            _solve(planner, model, PlanParams(**{name: np.nan}), stepping_clock())
 
 
 def _to_scale_in(seed: int, marks: int) -> LoadModel:
