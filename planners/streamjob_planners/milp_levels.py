@@ -51,9 +51,11 @@ class LevelProgram(Program):
     work: list[list[tuple[Any, int]]]
 
     def bound_s(self, objective_bound: float) -> float:
-        """The bound on the batch that a bound on the weighted sum of times gives, seconds."""
+        """The bound on the batch that a bound on the weighted sum of times gives, seconds. Times are whole units: each
+        level may end up to one sooner."""
         today = ends(self.shape, self.problem.model.node_of)
-        return today.fixed_s + today.free_s + max(0.0, objective_bound) / WEIGHT / UNITS * (1 - ROUNDING)
+        units = max(0.0, objective_bound / WEIGHT - self.shape.n_levels)
+        return today.fixed_s + today.free_s + units / UNITS * (1 - ROUNDING)
 
     def relaxed_s(self, node_of: IntArray) -> float:
         """What (3) and (4) make of a placement, the sum of its levels; seconds."""

@@ -57,6 +57,20 @@ def test_a_marked_node_that_cannot_be_emptied_does_not_hide_what_the_others_do(s
     _solve(registry.get("milp"), model, budget=Budget(max_cost_s=0.0), max_iterations=2000)
 
 
+def test_whole_microseconds_do_not_lift_the_bound_above_the_batch(small_model):
+    """0.50830309 s at speed 1.5: the next whole microsecond is above what the task takes."""
+    shape = BatchShape(
+        level=np.zeros(1, dtype=np.int64),
+        task_s=np.array([0.50830309]),
+        spread_s=np.zeros(1),
+        slots=np.ones(1, dtype=np.int64),
+        speed=np.array([1.5]),
+    )
+    model = dataclasses.replace(small_model([0], [5.0], n_nodes=1), batch=shape)
+    plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model)
+    assert 0.3388 < plan.batch_bound_s <= plan.after.batch_s
+
+
 def test_it_finds_its_way_from_a_poor_hint(one_to_one):
     model = one_to_one(4, 6, 2)
     piled_up = dataclasses.replace(model, node_of=np.zeros(model.n_groups, dtype=np.int64))

@@ -125,7 +125,7 @@ def test_amounts_that_are_none_are_refused_by_name(model, name, bad):
 def test_stages_without_key_groups_that_cannot_be_are_refused(name, bad):
     nothing = np.zeros(0)
     stage = dataclasses.replace(FreeStage(work_s=1.0, longest_s=0.5), **{name: bad})
-    with pytest.raises(ValueError, match="free_stages: .* given"):
+    with pytest.raises(ValueError, match="free_stages: "):
         BatchShape(
             level=np.zeros(0, dtype=np.int64),
             task_s=nothing,
