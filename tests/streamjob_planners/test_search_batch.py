@@ -159,6 +159,13 @@ def test_marked_nodes_are_emptied_and_batches_stay_short(batch_model):
     assert plan.after.batch_s <= 1.15 * (plan.batch_bound_s or 0.0)
 
 
+def test_key_groups_without_work_leave_together(batch_model):
+    """Of four nodes that are to go each has a dozen of them, at no price: one plan empties all."""
+    node_of = np.arange(60) % 5
+    model = batch_model(node_of, np.where(node_of == 0, 1.0, 0.0), n_nodes=5, marked=np.arange(5) > 0)
+    assert not model.marked[solved(model, steps=20_000).node_of].any()
+
+
 def test_the_same_seed_gives_the_same_plan(batch_model):
     model = drawn(batch_model, 8)
     first, second = solved(model, 3), solved(model, 3)

@@ -106,7 +106,7 @@ def shift(fixed: Fixed, state: State, node: int) -> int:
     """Send one group away from a node that has too much, or to one that has too little; 0 if there is none."""
     excess = misfit(fixed, state, node)
     source, target = node, -1
-    if excess > 0:
+    if excess > 0 or (fixed.marked[node] and state.filled[node] > 0):  # groups without load must leave, too
         target = emptier_node(fixed, state, node)
     elif not fixed.marked[node]:
         source, target = fuller_node(fixed, state, node), node
