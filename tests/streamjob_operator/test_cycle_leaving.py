@@ -39,6 +39,18 @@ def test_while_a_plan_waits_for_approval() -> None:
     assert world.moved
 
 
+@pytest.mark.parametrize("scaling", ["Auto", "Approve"])
+def test_while_balancing_is_off_and_moves_would_pay(scaling: str) -> None:
+    of = job(
+        ("mode: Auto\n    planner", "mode: 'Off'\n    planner"), ("scaling: {mode: Auto", f"scaling: {{mode: {scaling}")
+    )
+    world = draining(of)
+    verdict = world.turn(of).verdict
+    assert (verdict.reason, verdict.remove, world.removed) == (Reason.EXECUTOR_REMOVED, ("3",), ["3"])
+    assert "Balancing is off." in verdict.message
+    assert world.moved == []
+
+
 def test_not_while_the_agent_says_that_it_holds_key_groups_which_no_task_has_shown_yet() -> None:
     of = job(OFF)
     world = draining(of)

@@ -37,8 +37,8 @@ _UNMET = (Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT)
 
 def gate(case: Case) -> Verdict:
     """The verdict; executors that are empty leave even where nothing else is done."""
-    verdict = _judge(case)
-    if verdict.act or verdict.reason in leave.DECIDES:
+    verdict, blocked = _judge(case), _blocked(case)
+    if verdict.act or (blocked is not None and blocked[0] in leave.DECIDES):
         return verdict
     remove = tuple(one for one in case.remove if one in case.memory.marked)
     return leave.removal(case.memory, case.job, remove, verdict.message, verdict.pending) if remove else verdict

@@ -74,7 +74,7 @@ def needs(view: View) -> Needs:
     return Needs(
         today=today,
         out=_raised(out, min(least, most), judged),
-        calm=_for_sure(view, view.highest.quantile(SURE), aim, most),
+        calm=_calm(view, rate, aim, most),
         today_enough=today.enough and wanted >= least,
     )
 
@@ -97,6 +97,16 @@ def by_slots(view: View, rate_rps: float) -> int:
     busy_slots = float(measured.work.task_fixed_s.sum()) * batches_per_s + row_s * rate_rps
     busy = 100.0 * busy_slots / measured.slots / scaling.target_utilization
     return max(1, math.ceil(busy + measured.lost_executors - 1e-9))
+
+
+def _calm(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:
+    """The fewest that are enough for the highest rate; where none are, those that are for the expected one stay, or
+    executors would leave and be asked for again at the same rate."""
+    found = _for_sure(view, view.highest.quantile(SURE), aim, most)
+    if found.reached:
+        return found
+    expected = _for_sure(view, rate_rps, aim, most)
+    return expected if expected.reached and expected.executors > found.executors else found
 
 
 def _for_sure(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:

@@ -80,6 +80,16 @@ def test_fewer_must_be_enough_for_a_rate_that_is_seldom_passed() -> None:
     assert (found.out.executors, found.calm.executors) == (3, 4)
 
 
+def test_where_no_number_is_enough_for_that_rate_those_stay_that_are_for_the_expected_one() -> None:
+    """A key group takes 9.5 s of 10, the others 1.2 s: two executors are in time, one is not. At 1.39 times the rate
+    none are, and the second one would hardly make batches shorter there: it left, and was asked for again."""
+    view = dataclasses.replace(
+        made(work([9.5e-4, *[5e-6] * 24], [0.0] * 25), 2), highest=Forecast(rate_rps=1000.0, spread=0.2)
+    )
+    found = needs(view)
+    assert (found.today_enough, found.out.executors, found.calm.executors) == (True, 2, 2)
+
+
 def test_where_more_are_there_than_may_be_fewer_must_still_be_enough() -> None:
     """Tasks of 4 s, two in 10 s: twelve, although no more than six may be asked for."""
     assert needs(made(EVEN, 20, ("max: 40", "max: 6"), rate_rps=4000.0)).calm.executors == 12
