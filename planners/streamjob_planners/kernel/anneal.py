@@ -1,4 +1,5 @@
-"""Threshold annealing: random steps at nodes off their bands, kept while they cost no more than a falling threshold."""
+"""Threshold annealing: random steps at nodes off their bands or to be drained, kept while they cost no more than a
+falling threshold."""
 
 from __future__ import annotations
 
