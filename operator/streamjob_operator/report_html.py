@@ -15,7 +15,7 @@ import numpy as np
 from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.files import write_whole
-from streamjob_operator.history import Notes, cycles_of, notes_of
+from streamjob_operator.history import HistoryError, Notes, cycles_of, notes_of
 from streamjob_operator.report_slowest import account
 from streamjob_operator.singles import single_batches
 from streamjob_operator.slowest import SlowBatch, Slowest
@@ -72,7 +72,11 @@ def write_report(history_path: str | pathlib.Path, out_path: str | pathlib.Path)
     """Write the report of a history; raises HistoryError when it cannot be read."""
     run = read_run(history_path)
     out = pathlib.Path(out_path)
-    write_whole(out, render(run))
+    try:
+        page = render(run)
+    except jinja2.UndefinedError as error:
+        raise HistoryError(f"{history_path}: the job's line was written by another version ({error})") from error
+    write_whole(out, page)
     return out
 
 

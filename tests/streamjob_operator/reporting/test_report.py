@@ -158,6 +158,14 @@ def test_history_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
         write_report(tmp_path / "gone.jsonl", tmp_path / "report.html")
 
 
+def test_a_job_line_of_another_version_is_told(tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl")
+    history.note("job", name="orders", planner="search")
+    history.report(run[0])
+    with pytest.raises(HistoryError, match=r"history.jsonl: the job's line was written by another version"):
+        write_report(history.path, tmp_path / "report.html")
+
+
 def test_a_report_that_cannot_be_written_leaves_the_one_before(
     tmp_path: pathlib.Path, run: tuple[CycleRecord, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
