@@ -1,6 +1,6 @@
 """What the agent costs its driver in CPU time a batch, by thread: versions of the agent side by side, in turns.
 
-    python benchmarks/spark/agent_cpu.py [--agents now=agent,before=/another/checkout/agent] [--partitions 200]
+    python benchmarks/spark/agent_cpu.py [--agents now=agent,before=/another/checkout/agent,plain] [--partitions 200]
         [--rounds 3] [--runs 1] [--batches 24] [--warm 8] [--out out/benchmarks]
 
 The job of overhead.py, 2 x PARTITIONS key groups. Counted after batch WARM, since classes are loaded and compiled
@@ -9,6 +9,9 @@ the bus, of older agents), and the threads that answer the agent's calls. Nobody
 a page costs says agent_exporter.py. What the probe does on the query's own thread is not in it. Threads of Spark's own
 queues that the probe listens on, too, are told beside it: only between two sides do they say anything. Each finished
 run is appended to OUT/agent_cpu.jsonl.
+
+`plain` is a driver without the agent. It has threads of the same kinds, which wait for updates of accumulators or
+answer the job's own calls: where it was run, the last column is what an agent takes beyond them.
 """
 
 from __future__ import annotations
@@ -34,9 +37,10 @@ RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
 LISTENERS = ("streamjob-events", "spark-listener-group-streamjob")
 SHARED = ("spark-listener-group-executorManagement", "spark-listener-group-appStatus")
+PLAIN = "plain"
 
 
-def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
+def run(agent: str | None, partitions: int, batches: int, warm: int) -> dict[str, float]:
     """Milliseconds of CPU time a batch, by part."""
     return parts_ms(*told(agent, partitions, {"batches": batches, "warm": warm}))
 
@@ -134,12 +138,13 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    agents = dict(one.split("=", 1) for one in args.agents.split(","))
+    named = (one.partition("=") for one in args.agents.split(","))
+    agents = {name: str(pathlib.Path(folder).resolve()) if name != PLAIN else None for name, _, folder in named}
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     have = {(one["agent"], one["partitions"], one["round"]) for one in done}
     turns = [(turn, name) for turn in range(args.rounds) for name in (agents if turn % 2 == 0 else reversed(agents))]
     for turn, name in [one for one in turns if (one[1], args.partitions, one[0]) not in have][: args.runs]:
-        found = run(str(pathlib.Path(agents[name]).resolve()), args.partitions, args.batches, args.warm)
+        found = run(agents[name], args.partitions, args.batches, args.warm)
         done.append(
             {"agent": name, "partitions": args.partitions, "round": turn, "warm": args.warm, "at": stamp(), **found}
         )
@@ -150,15 +155,19 @@ def main() -> None:
 
 def report(done: list[dict[str, Any]]) -> None:
     """The table in Markdown: medians over rounds."""
-    print(f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | shared, ms | rounds |")
-    print("|---|---|---|---|---|---|---|---|")
-    for agent, partitions in sorted({(one["agent"], one["partitions"]) for one in done}):
-        rows = [one for one in done if (one["agent"], one["partitions"]) == (agent, partitions)]
-        cells = [f"{np.median([one[part] for one in rows]):.1f}" for part in PARTS]
-        together = np.median([sum(one[part] for part in PARTS) for one in rows])
-        shared = np.median([one["shared"] for one in rows])
-        told = (agent, str(2 * partitions), *cells, f"{together:.1f}", f"{shared:.1f}", str(len(rows)))
-        print(f"| {' | '.join(told)} |")
+    heads = (*(f"{part}, ms" for part in PARTS), "together", "rounds", f"beyond {PLAIN}", "shared, ms")
+    print(f"| agent | key groups | {' | '.join(heads)} |")
+    print(f"|---|---|{'---|' * len(heads)}")
+    kinds = sorted({(one["partitions"], one["agent"]) for one in done})
+    rows = {kind: [one for one in done if (one["partitions"], one["agent"]) == kind] for kind in kinds}
+    together = {kind: np.median([sum(one[part] for part in PARTS) for one in rows[kind]]) for kind in kinds}
+    for partitions, agent in kinds:
+        cells = [f"{np.median([one[part] for one in rows[partitions, agent]]):.1f}" for part in PARTS]
+        cells += [f"{together[partitions, agent]:.1f}", str(len(rows[partitions, agent]))]
+        without = together.get((partitions, PLAIN))
+        beyond = "" if without is None or agent == PLAIN else f"{together[partitions, agent] - without:.1f}"
+        shared = np.median([one["shared"] for one in rows[partitions, agent]])
+        print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {beyond} | {shared:.1f} |")
 
 
 if __name__ == "__main__":
