@@ -11,6 +11,8 @@ import pytest
 
 from streamjob_planners import bound, facts, registry
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.proof.grain import TooGrainy, takes_s
+from streamjob_planners.proof.setting import setting_of
 
 CASES = 240
 
@@ -95,3 +97,22 @@ def test_small_models_are_solved_to_the_optimum(name):
         params = dataclasses.replace(params, max_iterations=50_000)
         plan = planner.solve(model, params, np.random.default_rng(seed), time.monotonic)
         assert plan.after.load_distance == pytest.approx(_least(model, params), abs=2e-3), seed
+
+
+def test_what_would_not_be_done_in_time_is_not_begun(problem_of, monkeypatch):
+    """Sets of sums are left out where they take longer than what is left, and made where they do not."""
+    begun = []
+
+    class Grainy(TooGrainy):
+        def __init__(self, setting, stop):
+            begun.append(setting)
+            super().__init__(setting, stop)
+
+    monkeypatch.setattr(bound, "TooGrainy", Grainy)
+    problem = problem_of(moves=8)
+    needed_s = takes_s(setting_of(problem))
+    assert needed_s > 0.0
+    without = bound.bound_of(problem, left_s=lambda: 0.9 * needed_s)
+    assert begun == []
+    assert bound.bound_of(problem, left_s=lambda: needed_s) > without
+    assert len(begun) == 1
