@@ -25,6 +25,7 @@ class Still:
         self.agent.turn()
         self.bridge.run_batch()
         self.agent.turn()
+        self.agent._aside.wait(30.0)
         self.bridge.still = True
 
     def asked(self, turns: int = 1) -> set[str]:
@@ -32,6 +33,7 @@ class Still:
         before = len(self.bridge.calls)
         for _ in range(turns):
             self.agent.turn()
+        self.agent._aside.wait(30.0)  # its readings are of this turn
         return {name for name, _ in self.bridge.calls[before:]} - {"wait_for_boundary", "changed", "wake"}
 
     def submit(self, **fields: object) -> str | None:

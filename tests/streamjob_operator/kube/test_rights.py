@@ -17,7 +17,7 @@ LEASE_BEGINS = "# The Lease by which"
 
 Asked = tuple[str, str, str, str | None]
 """Group, resource, verb, and the one object's name where it is for one alone."""
-LEASE = "{{ .Values.lease.name }}"
+LEASE = "{{ .Values.lease.name | quote }}"
 
 
 def granted(text: str) -> set[Asked]:
