@@ -187,9 +187,9 @@ def think(
     change = resize if job.resizes else keep
     limit = in_time(job.spec.scaling, seen)
     resized = timed("resize", change, seen.model, plan, decision, memory, solver, limit)
-    # A plan of ours that moves nothing needs no judge: nothing is done by it.
-    still = resized.plan is resting and not resized.plan.moves
-    violations = () if still else timed("verify", verify, resized.model, resized.plan, solver.params)
+    # A plan at rest needs no judge: it moves nothing, or has been verified (`steps/searched.py`).
+    judged = resized.plan is resting
+    violations = () if judged else timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(
         job=job,

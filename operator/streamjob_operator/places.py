@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 
+from streamjob_operator.tally import one_less
+
 REMEMBERED = 1000
 """Namespaces whose newest place is remembered, of however many there were: whoever is forgotten counts as new."""
 
@@ -48,7 +50,5 @@ class Places:
 
     def leave(self, namespace: str) -> None:
         """One less is."""
-        self._taken[namespace] -= 1
+        one_less(self._taken, namespace)
         self.free += 1
-        if not self._taken[namespace]:
-            del self._taken[namespace]

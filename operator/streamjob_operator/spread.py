@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_operator.series import BatchSeries
-from streamjob_planners.model import FloatArray
+from streamjob_planners.arrays import FloatArray, neighbour_variances
 
 LEAST_ROWS = 4
 """Batches from which it is told."""
@@ -26,8 +26,6 @@ def spread_by_parts(series: BatchSeries | None) -> FloatArray | None:
     parts = series.busy_s[total > 0] / total[total > 0, None]
     if len(parts) < LEAST_ROWS or not parts.any():
         return None
-    mean, once = parts.mean(axis=0), 1.0 / series.batches[total > 0]
-    # A row that stands for several batches hides what they differ by.
-    variance = ((np.diff(parts, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1])).mean()
+    mean, variance = parts.mean(axis=0), neighbour_variances(parts, series.batches[total > 0]).sum(axis=1).mean()
     spread: FloatArray = np.sqrt(variance / np.where(mean > 0, mean, np.inf))
     return np.minimum(spread, MOST_SPREAD)

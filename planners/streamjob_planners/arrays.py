@@ -36,6 +36,18 @@ def steadier(batches: IntArray, than: float) -> FloatArray:
     return np.sqrt(np.maximum(1.0, batches / than))
 
 
+def neighbour_variances(values: FloatArray, batches: IntArray) -> FloatArray:
+    """The variance of single batches by each two rows that follow one another, (n_rows - 1, ...).
+
+    By their difference (von Neumann, 1941), so that a drift is no noise. `values`: means of so many `batches` each,
+    (n_rows, ...): a row that stands for several hides what they differ by.
+    """
+    once = 1.0 / batches
+    both = (once[1:] + once[:-1]).reshape(-1, *(1,) * (values.ndim - 1))
+    found: FloatArray = np.diff(values, axis=0) ** 2 / both
+    return found
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
     """Non-zero entries of a sparse matrix, (n_edges,) each."""

@@ -41,10 +41,10 @@ def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, board:
     `board`: what another thread that does the same has found.
     """
 
-    def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
+    def make(best: IntArray, reached: float, part: float, beaten: Callable[[], bool]) -> tuple[IntArray, bool]:
         best = cheaper(engine, limits, aim, best, reached)
         aim.set_closer(engine, best, part)
-        return best, _relieved(engine, limits, lambda: board is not None and board.beats(part * reached))
+        return best, _relieved(engine, limits, beaten)
 
     return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0, board=board)
 

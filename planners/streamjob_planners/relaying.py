@@ -44,13 +44,13 @@ def relayed(
     """
     with limits.lent(MOST_SHARE) as own:
 
-        def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
+        def make(best: IntArray, reached: float, part: float, beaten: Callable[[], bool]) -> tuple[IntArray, bool]:
             if saves:
                 best = cheaper(engine, own, aim, best, reached)
             else:
                 engine.load(best)
             aim.set_closer(engine, best, part)
-            return best, _met(engine, own, lambda: board is not None and board.beats(part * reached))
+            return best, _met(engine, own, beaten)
 
         return closer(engine, own, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0, board=board)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Protocol
 
@@ -29,9 +30,10 @@ class Tightens(Protocol):
         """Let an engine aim at a part of the way from the floor to a placement, (n_groups,)."""
 
 
-Try = Callable[[IntArray, float, float], tuple[IntArray, bool]]
-"""One try in the engine, from the best so far, its distance and the part of the way to the floor that its bands leave:
-the best from now on, as a try may find one that is as good and costs less, and whether all bands were met."""
+Try = Callable[[IntArray, float, float, Callable[[], bool]], tuple[IntArray, bool]]
+"""One try in the engine, from the best so far, its distance and the part of the way to the floor that its bands leave,
+until somebody else has found what it looks for: the best from now on, as a try may find one that is as good and costs
+less, and whether all bands were met."""
 
 
 def closer(
@@ -55,17 +57,20 @@ def closer(
     while part < last and not limits.over():
         if board is not None and board.best()[0] < reached:
             reached, best = board.best()
-        begun = reached
-        best, met = make(best, reached, part)
+        beaten = _nobody if board is None or reached <= 0.0 else functools.partial(board.beats, part * reached)
+        best, met = make(best, reached, part, beaten)
         found = engine.placement()
         gained = reached - aim.reached(found)
         if gained > 0.0:
             best, reached = found, reached - gained
             if board is not None:
                 board.tell(reached, best)
-        beaten = board is not None and begun > 0.0 and board.beats(part * begun)
-        part = part if beaten or (met and gained > nothing * reached) else (1 + part) / 2
+        part = part if beaten() or (met and gained > nothing * reached) else (1 + part) / 2
     return best if board is None or reached <= board.best()[0] else board.best()[1]
+
+
+def _nobody() -> bool:
+    return False
 
 
 def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, toll: float = 0.0) -> IntArray:
@@ -76,7 +81,7 @@ def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, tol
     """
     steps = FEWEST_STEPS + STEPS_PER_CELL * engine.fixed.base.size
 
-    def make(best: IntArray, _: float, part: float) -> tuple[IntArray, bool]:
+    def make(best: IntArray, _: float, part: float, __: Callable[[], bool]) -> tuple[IntArray, bool]:
         engine.load(best)
         aim.set_closer(engine, best, part)
         return best, engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=toll)

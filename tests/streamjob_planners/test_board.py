@@ -52,7 +52,7 @@ def test_only_what_is_better_is_kept():
 def test_each_try_begins_with_the_best_of_both(engine):
     board, begun = Board(FAR, HERE), []
 
-    def make(best, reached, part):
+    def make(best, reached, part, _):
         begun.append((best[0], reached))
         engine.load(best)
         board.tell(NEAR, THERE)
@@ -66,7 +66,7 @@ def test_each_try_begins_with_the_best_of_both(engine):
 def test_what_a_try_finds_is_told(engine):
     board = Board(FAR, HERE)
 
-    def make(best, reached, part):
+    def make(best, reached, part, _):
         engine.load(THERE)
         return best, True
 
@@ -80,7 +80,7 @@ def test_bands_get_no_wider_for_a_try_that_the_other_thread_beats(engine, reache
     """The second one of these found something better than the begin, but not what was tried."""
     board, tried = Board(FAR, HERE), []
 
-    def make(best, _, part):
+    def make(best, _, part, __):
         tried.append(part)
         engine.load(HERE)
         board.tell(reached, HERE)
@@ -97,7 +97,7 @@ def test_where_nothing_is_left_to_win_the_tries_end(engine):
         def reached(self, node_of):
             return 0.0
 
-    def make(best, reached, part):
+    def make(best, reached, part, _):
         return best, True
 
     found = closer(

@@ -33,18 +33,18 @@ def plan_at_rest(
     may change, it is today's placement only if a search would give just that back, or if nobody predicts batches:
     loads are the same anywhere.
     """
-    if job.spec.balancing.planner != registry.DEFAULT or _stirred(model):
+    if not _only_balances(model, job):
         return None, None
     if not by_time(model, job.spec.balancing):
         level = within(measures.load_distance(model, model.node_of), job.spec.balancing)
         told = job.resizes and model.batch is not None
         return (plans.hold_plan(model, planner=registry.DEFAULT) if level and not told else None), None
-    if model.batch is None or swing_ratio(model.load_series) >= LEAST_SWING:
+    if model.batch is None or _swings(model):
         return None, None
     problem = compile_problem(model, params)
     bound_s = search_bound(problem, model.batch, floors_s(problem, model.batch))
     today = plans.make_plan(model, model.node_of, planner=registry.DEFAULT, elapsed_s=0.0, batch_bound_s=bound_s)
-    if settled(problem, model.batch, bound_s) or (not job.resizes and _near(today, bound_s)):
+    if settled(problem, model.batch, today.before, bound_s) or (not job.resizes and _near(today, bound_s)):
         return today, known
     again = as_searched(model, today, params, known)
     return again, None if again is None or known is None else once_more(known)
@@ -52,15 +52,21 @@ def plan_at_rest(
 
 def searched(model: LoadModel, job: StreamJob, params: PlanParams, plan: Plan) -> Searched | None:
     """What is kept of a search that was made; None where it may not be, or says too little."""
-    if job.spec.balancing.planner != registry.DEFAULT or _stirred(model) or not by_time(model, job.spec.balancing):
+    if not _only_balances(model, job) or not by_time(model, job.spec.balancing) or _swings(model):
         return None
-    return None if swing_ratio(model.load_series) >= LEAST_SWING else kept(model, plan, params)
+    return kept(model, plan, params)
 
 
-def _stirred(model: LoadModel) -> bool:
-    """Whether something other than balance may ask for moves: executors that go or have just come, traffic, memory."""
+def _only_balances(model: LoadModel, job: StreamJob) -> bool:
+    """Whether the default planner plans, and nothing but balance may ask for moves: no executors that go or have just
+    come, no traffic, no memory."""
     moves = bool(model.marked.any()) or bool(empty_nodes(model).any())
-    return moves or model.traffic is not None or bool(model.resources)
+    stirred = moves or model.traffic is not None or bool(model.resources)
+    return job.spec.balancing.planner == registry.DEFAULT and not stirred
+
+
+def _swings(model: LoadModel) -> bool:
+    return swing_ratio(model.load_series) >= LEAST_SWING
 
 
 def _near(plan: Plan, bound_s: float) -> bool:

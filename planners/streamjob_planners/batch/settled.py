@@ -9,23 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.acceptance import empty_nodes
-from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.measures import level_rms_s
+from streamjob_planners.model import Effect
 from streamjob_planners.problem import Problem
 
 
-def settled(problem: Problem, shape: BatchShape, bound_s: float) -> bool:
-    """Whether it does; `bound_s`: seconds that no batch goes below (`search_bound`).
+def settled(problem: Problem, shape: BatchShape, today: Effect, bound_s: float) -> bool:
+    """Whether it does; `today`: the placement's figures; `bound_s`: seconds that no batch goes below (`search_bound`).
 
     Of a model in which nothing is to leave a node and loads do not swing.
     """
     model, ratio = problem.model, problem.params.least_gain_ratio
-    if empty_nodes(model).any():
+    if today.batch_s is None or today.level_rms_s is None or empty_nodes(model).any():
         return False
-    batch_s = ends(shape, model.node_of).batch_s
     even_s = _even_s(shape)
-    return batch_s - bound_s <= ratio * batch_s and level_rms_s(model, shape, model.node_of) - even_s <= ratio * even_s
+    return today.batch_s - bound_s <= ratio * today.batch_s and today.level_rms_s - even_s <= ratio * even_s
 
 
 def _even_s(shape: BatchShape) -> float:

@@ -68,6 +68,16 @@ def homes(watch: Any, query: Any) -> set[tuple[str, str]]:
     return {(row[1], row[4].rpartition("_")[2]) for row in rows}
 
 
+def moved_and_opened_ahead(watch: Any, far_stream: Any, query: Any, seen: Any, keys: int) -> Any:
+    """Owners after all have moved, each store opened ahead of its task."""
+    before = ahead(watch)
+    wanted = watch.move_all(query, rotated(watch, seen))
+    far_stream.write(files=2, keys=keys)
+    assert watch.run(query) == wanted
+    assert ahead(watch) == before + len(wanted)
+    return wanted
+
+
 def needs(watch: Any, major: int, minor: int) -> None:
     version = tuple(int(part) for part in watch.bridge.spark_version().split(".")[:2])
     if version < (major, minor):
@@ -164,12 +174,7 @@ def test_column_families_are_opened_ahead_and_what_python_keeps_in_them_is_exact
         watch, lambda: append_to(collected, totals_in_state(far_stream), far_stream.checkpoint, "update")
     )
     for _ in range(2):
-        before = ahead(watch)
-        wanted = watch.move_all(query, rotated(watch, seen))
-        far_stream.write(files=2, keys=12)
-        assert watch.run(query) == wanted
-        assert ahead(watch) == before + len(wanted)
-        seen = wanted
+        seen = moved_and_opened_ahead(watch, far_stream, query, seen, 12)
     query.stop()
     assert collected.rows == far_stream.expected()
     assert watch.failed_tasks == 0
@@ -193,12 +198,7 @@ def test_state_that_began_with_an_initial_one_is_opened_ahead_as_any_other(
     assert sorted(collections.Counter(seen.values()).values()) == [2, 3, 3]
     assert ahead(watch) == before + sum(first[key] != seen[key] for key in first)
     for _ in range(2):
-        before = ahead(watch)
-        wanted = watch.move_all(query, rotated(watch, seen))
-        far_stream.write(files=2, keys=20)
-        assert watch.run(query) == wanted
-        assert ahead(watch) == before + len(wanted)
-        seen = wanted
+        seen = moved_and_opened_ahead(watch, far_stream, query, seen, 20)
     query.stop()
     assert collected.rows == with_known(far_stream)
     assert watch.failed_tasks == 0

@@ -24,6 +24,7 @@ from streamjob_operator.ports import Unavailable
 Object = dict[str, Any]
 Called = Callable[[str, str, int], None]
 T = TypeVar("T")
+V = TypeVar("V")
 TIMEOUT_S = 15.0
 PAGE = 500  # objects of one page of a list
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
@@ -85,14 +86,7 @@ class KubeApi:
         self, kind: Kind, namespace: str | None = None, *, labels: str | None = None, fields: str | None = None
     ) -> Iterator[tuple[Iterable[Object], str]]:
         """The same, page by page, each with the resource version of the whole; raises NotFound for unknown kinds."""
-        options = {"label_selector": labels, "field_selector": fields, "limit": PAGE}
-        token: str | None = None
-        while True:
-            page = self._ask("get", kind, kind.path(namespace), verb="list", **options, _continue=token)
-            yield page.get("items", []), page["metadata"]["resourceVersion"]
-            token = page["metadata"].get("continue")
-            if not token:
-                return
+        return self._pages(_whole_page, kind, namespace, label_selector=labels, field_selector=fields)
 
     def seen(
         self, kind: Kind, namespace: str | None = None, *, labels: str | None = None
@@ -101,14 +95,8 @@ class KubeApi:
 
         Raises NotFound for unknown kinds.
         """
-        options = {"label_selector": labels, "limit": PAGE, "header_params": {"Accept": AS_METADATA}}
-        token: str | None = None
-        while True:
-            page = self._read(read_listing, "get", kind, kind.path(namespace), verb="list", **options, _continue=token)
-            yield [one.metadata for one in page.items or ()], page.metadata.version
-            token = page.metadata.next
-            if not token:
-                return
+        headers = {"Accept": AS_METADATA}
+        return self._pages(read_listing, kind, namespace, label_selector=labels, header_params=headers)
 
     def resources(self, kind: Kind) -> frozenset[str]:
         """Plurals and PLURAL/SUBRESOURCE that the server knows of the kind's group and version; empty without it."""
@@ -183,6 +171,18 @@ class KubeApi:
         except (HTTPError, OSError, ValueError) as error:
             raise Unavailable(f"The watch of {kind.plural} was cut off: {sentence(error)}.") from error
 
+    def _pages(
+        self, read: Callable[[bytes], tuple[T, V, str | None]], kind: Kind, namespace: str | None, **options: Any
+    ) -> Iterator[tuple[T, V]]:
+        """Of each page its objects and its version, until none is told to follow."""
+        token: str | None = None
+        while True:
+            read_on = {"limit": PAGE, "_continue": token, **options}
+            found, version, token = self._read(read, "get", kind, kind.path(namespace), verb="list", **read_on)
+            yield found, version
+            if not token:
+                return
+
     def _ask(self, method: str, kind: Kind, path: str, *, verb: str | None = None, **options: Any) -> Object:
         return self._read(_object, method, kind, path, verb=verb or method, **options)
 
@@ -217,6 +217,11 @@ class KubeApi:
 
 def _object(answer: bytes) -> Object:
     return dict(json.loads(answer))
+
+
+def _whole_page(answer: bytes) -> tuple[list[Object], str, str | None]:
+    page = _object(answer)
+    return page.get("items", []), page["metadata"]["resourceVersion"], page["metadata"].get("continue")
 
 
 def _whole(kind: Kind, document: Mapping[str, Any]) -> Object:

@@ -6,6 +6,8 @@ becomes objects of Python.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
 AS_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
@@ -29,13 +31,15 @@ class _Whole(BaseModel):
     next: str | None = Field(default=None, alias="continue")
 
 
-class Listing(BaseModel):
-    """One page. `metadata` has the version of the whole, and where the next page begins."""
-
+class _Listing(BaseModel):
     metadata: _Whole
     items: list[_Item] | None = None
 
 
-def read_listing(answer: bytes) -> Listing:
-    """One page of a list; raises ValueError."""
-    return Listing.model_validate_json(answer)
+def read_listing(answer: bytes) -> tuple[Sequence[Seen], int, str | None]:
+    """One page of a list: what is on it, the version of the whole, and where the next page begins, None for the last.
+
+    Raises ValueError.
+    """
+    page = _Listing.model_validate_json(answer)
+    return [one.metadata for one in page.items or ()], page.metadata.version, page.metadata.next

@@ -25,6 +25,7 @@ from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
 from streamjob_operator.kube.process.fair_pool import FairPool, Key, Threads
 from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.tally import one_less
 
 LOG = logging.getLogger(__name__)
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
@@ -157,9 +158,7 @@ class Jobs:
                 await _sleep(wake, doubled_s(FIRST_WAIT_S, failures - 1, LONGEST_WAIT_S))
         finally:
             del self._tasks[key], self._wakes[key], self._going[key]
-            self._namespaces[key[0]] -= 1
-            if not self._namespaces[key[0]]:
-                del self._namespaces[key[0]]
+            one_less(self._namespaces, key[0])
             self._asked.pop(key, None)
             await self._looks.run(keeper.close, key)
 

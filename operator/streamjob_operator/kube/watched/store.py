@@ -17,6 +17,7 @@ from pydantic_core import to_json
 from streamjob_operator.kube.api.client import Object
 from streamjob_operator.kube.api.kinds import Kind
 from streamjob_operator.kube.watched.trimmed import trimmed, watched
+from streamjob_operator.tally import one_less
 
 Key = tuple[str, str]
 Word = tuple[str, str, str]
@@ -165,9 +166,7 @@ class Store:
         there = self._kept.pop(key, None)
         if there is None:
             return
-        self._spaces[key[0]] -= 1
-        if not self._spaces[key[0]]:
-            del self._spaces[key[0]]
+        one_less(self._spaces, key[0])
         for word in there.words:
             self._places[word].discard(key)
             if not self._places[word]:

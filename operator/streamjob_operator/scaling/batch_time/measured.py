@@ -11,7 +11,7 @@ import numpy as np
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.spread import spread_by_parts
-from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray, neighbour_variances
 from streamjob_planners.batch.learned import Learned, learned
 from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
@@ -105,7 +105,7 @@ def _planned_s(batch: BatchShape, node_of: IntArray, work: Work) -> float:
 def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
     """What the newest calm batches teach of how much whole batches vary.
 
-    By differences of neighbours (von Neumann, 1941), so that a rate that rises is no noise. Of batches that overrun
+    By differences of neighbours, so that a rate that rises is no noise. Of batches that overrun
     their trigger, and of those right after them, the sizes swing by themselves.
     """
     series, rates = situation.snapshot.series, situation.snapshot.rates
@@ -115,11 +115,10 @@ def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
     calm = steady(series, -math.inf) & _in_time(batch_s, rates.trigger_interval_s)
     if calm.sum() < LEAST_ROWS or batch_s[calm].mean() <= 0:
         return noise
-    once = 1.0 / series.batches
-    apart = (np.diff(batch_s) / np.sqrt(once[1:] + once[:-1]))[calm[1:] & calm[:-1]]
-    if apart.size < LEAST_ROWS - 1:
+    found = neighbour_variances(batch_s, series.batches)[calm[1:] & calm[:-1]]
+    if found.size < LEAST_ROWS - 1:
         return noise
-    variance = float((apart**2).mean() / batch_s[calm].mean() ** 2)
+    variance = float(found.mean() / batch_s[calm].mean() ** 2)
     return learned(noise, min(variance, MOST_NOISE**2))
 
 
