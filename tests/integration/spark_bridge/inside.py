@@ -36,6 +36,14 @@ def call(session: Any, target: Any, name: str, *arguments: Any) -> Any:
     return found.invoke(target, passed)
 
 
+def another(session: Any, target: Any) -> Any:
+    """A new object of the same class, made without arguments."""
+    jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
+    constructor = target.getClass().getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    constructor.setAccessible(True)
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+
+
 def compiled(session: Any, name: str) -> Any:
     """A new object of the Java class that lies beside this file, `name.java`, without a package."""
     jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway

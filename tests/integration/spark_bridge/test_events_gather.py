@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
 TASKS, NAP_MS, WAIT_S = 40, 10, 300.0
+TASK = "end of a made-up task"
 
 
 @pytest.fixture
@@ -87,35 +88,60 @@ def test_nothing_is_opened_ahead_on_a_disk_of_the_machine_so_ends_of_tasks_wait_
         assert later > 0
 
 
+@pytest.fixture
+def gathering(watch: Any) -> Any:
+    """A gathering that hears nothing of Spark: tasks of a query that was stopped end whenever they do."""
+    return inside.another(watch.cluster.session, inside.field(watch.bridge._probe, "gathering"))
+
+
+def due(gathering: Any) -> bool:
+    """Whether the thread that takes events in is to do so."""
+    return bool(inside.field(gathering, "due"))
+
+
+def test_ends_of_tasks_wait_for_what_comes_after_them_or_until_there_are_many(gathering: Any, watch: Any) -> None:
+    session = watch.cluster.session
+    for at in range(99):
+        inside.call(session, gathering, "ended", f"task {at}")
+    assert not due(gathering)
+    inside.call(session, gathering, "happened", "a stage has ended")
+    assert due(gathering)
+    taken = list(inside.call(session, gathering, "take"))
+    assert taken == [*(f"task {at}" for at in range(99)), "a stage has ended"]
+    assert not due(gathering)
+    for at in range(100):
+        assert not due(gathering), at
+        inside.call(session, gathering, "ended", f"task {at}")
+    assert due(gathering)
+
+
 def told(watch: Any) -> int:
-    """Events that nobody has taken in yet."""
-    return int(inside.field(inside.field(watch.bridge._probe, "gathering"), "told").size())
+    """Ends of made-up tasks that nobody has taken in yet; what real ones do beside them is not counted."""
+    waiting = inside.field(inside.field(watch.bridge._probe, "gathering"), "told")
+    return sum(str(event) == TASK for event in waiting.toArray())
 
 
-def test_ends_of_tasks_are_taken_in_with_what_comes_after_them_and_when_somebody_asks(watch: Any) -> None:
-    gathering, session = inside.field(watch.bridge._probe, "gathering"), watch.cluster.session
-    session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    watch.drain()
-    inside.call(session, gathering, "ended", "of a task")
-    assert told(watch) == 1
+def test_ends_of_tasks_are_taken_in_when_somebody_asks_and_when_a_job_begins(watch: Any) -> None:
+    live, session = inside.field(watch.bridge._probe, "gathering"), watch.cluster.session
+    inside.call(session, live, "ended", TASK)
     watch.drain()
     assert told(watch) == 0
     for _ in range(50):
-        inside.call(session, gathering, "ended", "of a task")
-    assert told(watch) == 50
+        inside.call(session, live, "ended", TASK)
     session.sparkContext.parallelize([1], 1).count()
     watch.cluster.wait_until(lambda: told(watch) == 0, "nobody asked, but a job began")
-    for at in range(150):
-        inside.call(session, gathering, "ended", f"task {at}")
-    watch.cluster.wait_until(lambda: told(watch) < 100, "there were many")
 
 
-def test_what_there_is_no_room_for_is_told_as_missing(watch: Any, spark_cluster: Any) -> None:
+def test_what_there_is_no_room_for_is_told_as_missing(watch: Any) -> None:
     session = watch.cluster.session
-    gathering = inside.field(watch.bridge._probe, "gathering")
+    live = inside.field(watch.bridge._probe, "gathering")
+
+    def lost() -> bool:
+        room = session.sparkContext._jvm.java.util.ArrayList()
+        room.addAll(session.sparkContext._jvm.java.util.Collections.nCopies(10_000, TASK))
+        inside.swap(live, "told", room)
+        inside.call(session, live, "ended", TASK)
+        return int(watch.bridge.drain().dropped) == 1
+
     watch.drain()
-    room = session.sparkContext._jvm.java.util.ArrayList()
-    room.addAll(session.sparkContext._jvm.java.util.Collections.nCopies(10_000, "of a task"))
-    inside.swap(gathering, "told", room)
-    inside.call(session, gathering, "ended", "one more")
-    assert watch.bridge.drain().dropped == 1
+    watch.cluster.wait_until(lost, "one event too many")  # again where real news had it taken in between
