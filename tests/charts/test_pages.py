@@ -60,3 +60,9 @@ def test_rows_have_as_many_cells_as_their_table(page: Path) -> None:
         found = len(re.findall(r"(?<!\\)\|", row))
         cells = cells or found
         assert found == cells, row
+
+
+def test_every_decision_is_in_the_list_of_them() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(path.name for path in folder.glob("[0-9]*.md"))
