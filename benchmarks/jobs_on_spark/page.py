@@ -29,6 +29,7 @@ its longest task): more than that no placement can give. Both are of plain Spark
 A job is *faster* or *slower* only where all rounds are, by more than {least:.0f} percent and by more than plain Spark
 differs from itself.
 """
+VERDICTS = ("verdict", "job", "system", "p50 over plain Spark's", "of a batch to be won", "moves while measured")
 COLUMNS = (
     "job",
     "rows a batch",
@@ -80,7 +81,8 @@ def _not_run(rows: Sequence[Row]) -> str:
     ]
     whole = [f"`{one.name}` ({one.about})" for one in shapes.SHAPES if all(shape != one.name for shape, _ in there)]
     systems_ = _names(one.name for one in systems.SYSTEMS if one not in _used(rows))
-    return f"Not run yet: {'; '.join(told)}; shapes: {', '.join(whole) or 'none'}; systems: {systems_}."
+    parts = (*told, f"shapes: {', '.join(whole) or 'none'}", f"systems: {systems_}")
+    return "## Not run yet\n\n" + "\n".join(f"- {one}" for one in parts)
 
 
 def _names(names: Iterable[str]) -> str:
@@ -90,9 +92,10 @@ def _names(names: Iterable[str]) -> str:
 def _of_shape(shape: shapes.Shape, rows: Sequence[Row]) -> Iterator[str]:
     plain = {one.job: one for one in rows if one.system == VANILLA}
     yield f"## {shape.about[0].upper()}{shape.about[1:]}"
-    yield "\n".join(_table(COLUMNS, (_speed(one, plain) for one in rows)))
+    yield "\n".join(_table(VERDICTS, told(rows, plain)))
     yield _amounts(rows)
-    yield "\n".join(f"- {one}" for one in told(rows, plain))
+    yield "Batches and rates:"
+    yield "\n".join(_table(COLUMNS, (_speed(one, plain) for one in rows)))
     yield "What was spent, sent and moved, and what else the machine did:"
     yield "\n".join(_table(COSTS, map(_cost, rows)))
 
@@ -107,21 +110,23 @@ def _amounts(rows: Sequence[Row]) -> str:
     return "; ".join(sorted(found)) + "."
 
 
-def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[str]:
-    """What was won and lost by StreamJob, and why where it is nothing."""
+def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[tuple[str, ...]]:
+    """What was won and lost by StreamJob, and what could be: cells of a job each, the best first within a verdict."""
     ours = [one for one in rows if systems.named(one.system).ours is not None and one.job in plain]
     for what in compared.VERDICTS:
         found = [one for one in ours if compared.verdict(one, plain[one.job]) == what]
-        if found:
-            yield f"**{what}**: " + "; ".join(_why(one, plain[one.job], what) for one in found) + "."
+        for one in sorted(found, key=_p50_ratio):
+            reachable = f"{100 * plain[one.job].reachable_ratio.mean:.0f} %"
+            yield what, f"`{one.job}`", one.system, told_figure(_p50(one)), reachable, f"{one.moves.mean:.0f}"
 
 
-def _why(row: Row, plain: Row, what: str) -> str:
+def _p50(row: Row) -> Figure:
     assert row.ratios is not None
-    ratio = f"`{row.job}` ({row.system}) {told_figure(row.ratios['p50'])}"
-    if what == compared.SAME:
-        return f"{ratio}, where {100 * plain.reachable_ratio.mean:.0f} % of a batch could be won"
-    return f"{ratio}, {100 * plain.reachable_ratio.mean:.0f} % of a batch could be won, {row.moves.mean:.0f} moves"
+    return row.ratios["p50"]
+
+
+def _p50_ratio(row: Row) -> float:
+    return _p50(row).mean
 
 
 def _speed(row: Row, plain: Mapping[str, Row]) -> tuple[str, ...]:
@@ -169,7 +174,7 @@ def _used(rows: Sequence[Row]) -> list[systems.System]:
     return [one for one in systems.SYSTEMS if one.name in there]
 
 
-def _table(columns: Sequence[str], rows: Iterator[Sequence[str]] | map[tuple[str, ...]]) -> Iterator[str]:
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(columns) + " |"
     yield "|" + "---|" * len(columns)
     for row in rows:

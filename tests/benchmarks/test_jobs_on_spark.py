@@ -205,11 +205,11 @@ def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None
         )
     ]
     text = page.page(compared.rows(lines), datetime.date(2026, 11, 25), Path("pictures/x.png"))
-    assert "**faster**: `fraud` (balance) 0.75 (±0.00), 30 % of a batch could be won, 3 moves." in text
-    assert "**no difference**: `ysb` (balance) 1.01 (±0.00), where 0 % of a batch could be won." in text
+    assert "| faster | `fraud` | balance | 0.75 (±0.00) | 30 % | 3 |" in text
+    assert "| no difference | `ysb` | balance | 1.01 (±0.00) | 0 % | 0 |" in text
     assert "last on 2026-11-25" in text
     assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
-    table, _, rest = text.partition("Not run yet: ")
+    table, _, rest = text.partition("## Not run yet\n\n- ")
     assert "`collocation`" not in table
     assert rest.startswith("on `cpu` `albic-1`")
     assert "`ysb`" not in rest

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from making.tables import cell, code, table
+from making.tables import cell, code, plain, table
 
 SOURCE = Path(__file__).resolve().parents[3] / "tests/data/bad_specs.yaml"
 HEAD = """# Broken specs and what they get
@@ -39,7 +39,7 @@ def _cluster(case: dict[str, Any]) -> str:
 
 
 def _lines(sentences: list[str]) -> str:
-    return "<br>".join(sentences).replace("{planners}", "PLANNERS").replace("<nil>", "")
+    return "<br>".join(plain(one) for one in sentences).replace("{planners}", "PLANNERS").replace("<nil>", "")
 
 
 def _code(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 NOTICE = "Made by `make reference` from the code; do not edit.\n"
@@ -16,6 +17,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def cell(text: str) -> str:
     """Text that does not break a table."""
     return text.replace("|", "\\|")
+
+
+def plain(text: str) -> str:
+    """Text in which brackets and stars are themselves: a pattern in a sentence looks like a link, or leans."""
+    return re.sub(r"([\[\]*])", r"\\\1", text)
 
 
 def code(text: str) -> str:
