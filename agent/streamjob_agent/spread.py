@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -15,10 +16,15 @@ def id_order(executor_id: str) -> tuple[int, str]:
 
 def group_keys(operators: Mapping[int, int]) -> tuple[GroupKey, ...]:
     """Every key group of operators given with their numbers of partitions, in order."""
+    return _group_keys(tuple(sorted(operators.items())))
+
+
+@functools.lru_cache(maxsize=8)  # asked for in each whole look: to make 20,000 takes longer than the look
+def _group_keys(operators: tuple[tuple[int, int], ...]) -> tuple[GroupKey, ...]:
     return tuple(
         GroupKey(operator=operator, partition=partition)
-        for operator in sorted(operators)
-        for partition in range(operators[operator])
+        for operator, partitions in operators
+        for partition in range(partitions)
     )
 
 

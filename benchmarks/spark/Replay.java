@@ -70,10 +70,10 @@ public final class Replay {
     return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
 
-  public byte[] drain() throws Exception {
+  public String drain() throws Exception {
     Drained out = new Drained();
     meter.drain(out);
-    return out.bytes();
+    return out.encoded();
   }
 
   private long id(int operator, int figure) {

@@ -1,13 +1,16 @@
 """What the agent costs the driver of one operator with many key groups, in CPU time a batch, beside a driver without.
 
     python benchmarks/spark/agent_large.py [--partitions 400,2000,20000] [--sides agent,plain] [--agent agent]
-        [--batches 5] [--warm 1] [--longest-s 3000] [--each-s 60] [--out out/benchmarks]
+        [--executors 16] [--batches 5] [--warm 1] [--longest-s 3000] [--each-s 60] [--out out/benchmarks]
 
 The first operator of overhead.py's job alone, since two chained ones of 10,000 partitions have a hundred million
 shuffle blocks, which is more work for Spark than all of this. Its state is in memory (the HDFS-backed store), its files
 are made without a process for each (PlainFiles.java): a task is as cheap as Spark's tasks get. Counted after batch
 WARM, by thread as in agent_cpu.py, beside the driver's whole JVM, Spark's own work in it. Each run is appended to
 OUT/agent_large.jsonl, with the threads that took most.
+
+Each task tells Spark's driver of all stores that its executor holds (StateStore.get asks the coordinator which of them
+to unload): with 20,000 on two executors that is nearly all the driver does, so there are EXECUTORS of them, a slot each.
 
 With EACH_S it is counted so often within batches, the first among them, for runs that are broken off before two have
 ended: one line for each of these parts, to OUT/agent_large_parts.jsonl, with the tasks that ended in it.
@@ -36,11 +39,11 @@ THREADS_TOLD = 12
 SPENT = ("python", "calls", "listener", "driver")
 
 
-def settings_of(jar: pathlib.Path) -> dict[str, str]:
+def settings_of(jar: pathlib.Path, executors: int) -> dict[str, str]:
     """Settings beside overhead.py's."""
     return {
-        "spark.master": "local-cluster[2,1,3072]",
-        "spark.executor.memory": "3g",
+        "spark.master": f"local-cluster[{executors},1,1024]",
+        "spark.executor.memory": "1g",
         "spark.driver.memory": "3g",
         "spark.driver.extraClassPath": str(jar),
         "spark.executor.extraClassPath": str(jar),
@@ -80,8 +83,14 @@ def one_run(side: str, partitions: int, jar: pathlib.Path, args: argparse.Namesp
     agent = str(args.agent.resolve()) if side == "agent" else None
     wanted = {"batches": args.batches, "warm": args.warm, "operators": 1}
     began_s = time.monotonic()
-    early, late = told(agent, partitions, wanted, settings_of(jar), args.longest_s)
-    record = {"side": side, "key_groups": partitions, "batches": late["batch"] - early["batch"], "at": stamp()}
+    early, late = told(agent, partitions, wanted, settings_of(jar, args.executors), args.longest_s)
+    record = {
+        "side": side,
+        "key_groups": partitions,
+        "batches": late["batch"] - early["batch"],
+        "at": stamp(),
+        "executors": args.executors,
+    }
     took = {"took_s": round(time.monotonic() - began_s, 1), "threads_ms": busiest_ms(early, late)}
     return {**record, **parts_ms(early, late), **took}
 
@@ -96,9 +105,15 @@ def run_parts(side: str, partitions: int, jar: pathlib.Path, args: argparse.Name
     """Run a side; a record for each two counts of one stage on end."""
     agent = str(args.agent.resolve()) if side == "agent" else None
     wanted = {"batches": args.batches, "warm": args.warm, "operators": 1, "each_s": args.each_s}
-    found = told(agent, partitions, wanted, settings_of(jar), args.longest_s)
+    found = told(agent, partitions, wanted, settings_of(jar, args.executors), args.longest_s)
     same = [(a, b) for a, b in itertools.pairwise(found) if a["batch"] == b["batch"] and 0 < a["tasks"] <= b["tasks"]]
-    whose = {"side": side, "agent": str(args.agent), "key_groups": partitions, "at": stamp()}
+    whose = {
+        "side": side,
+        "agent": str(args.agent),
+        "key_groups": partitions,
+        "at": stamp(),
+        "executors": args.executors,
+    }
     return [{**whose, "batch": a["batch"] + 1, "ended": a["tasks"], **one_part(a, b)} for a, b in same]
 
 
@@ -135,6 +150,7 @@ def main() -> None:
     parser.add_argument("--partitions", default="400,2000,20000")
     parser.add_argument("--sides", default="agent,plain")
     parser.add_argument("--agent", type=pathlib.Path, default=pathlib.Path("agent"))
+    parser.add_argument("--executors", type=int, default=16)
     parser.add_argument("--batches", type=int, default=5)
     parser.add_argument("--warm", type=int, default=1)
     parser.add_argument("--longest-s", type=float, default=3000.0)

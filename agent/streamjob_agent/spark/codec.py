@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import math
@@ -35,12 +36,13 @@ and waiting for blocks; records, bytes from here and from elsewhere, its state's
 (-1: not told)."""
 
 
-def read_usage(drained: bytes) -> Usage:
-    """What `Probe.drain` wrote: the length of its text, the text, and a row of numbers for each key group.
+def read_usage(encoded: str) -> Usage:
+    """What `Probe.drain` wrote, in Base64: the length of its text, the text, and a row of numbers for each key group.
 
     Lines: G rows of an operator's key groups, S stage, O other tasks, E executor, B batch, R batch that runs, W owner
     given, F counts, N names of executors, which rows have numbers for.
     """
+    drained = base64.b64decode(encoded)
     end = _LENGTH.size + _LENGTH.unpack_from(drained)[0]
     lines = _rows(drained[_LENGTH.size : end].decode())
     kinds: dict[str, list[list[str]]] = {}

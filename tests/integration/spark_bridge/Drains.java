@@ -36,7 +36,7 @@ public final class Drains {
     return groups.count();
   }
 
-  public byte[] drain(boolean all) throws Exception {
+  public String drain(boolean all) throws Exception {
     Drained out = new Drained();
     if (all) {
       groups.drainAll("q", out);
@@ -44,6 +44,6 @@ public final class Drains {
       groups.drain("q", out);
     }
     out.text.append("F\t0\t-1\t0\t-1\n");
-    return out.bytes();
+    return out.encoded();
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import struct
@@ -14,9 +15,10 @@ from streamjob_agent.spark import codec
 from streamjob_agent.wire import GroupKey
 
 
-def drained(text: str, *rows: tuple[float, ...]) -> bytes:
+def drained(text: str, *rows: tuple[float, ...]) -> str:
     """As the probe packs it."""
-    return struct.pack("<i", len(text.encode())) + text.encode() + b"".join(codec.ROW.pack(*row) for row in rows)
+    packed = struct.pack("<i", len(text.encode())) + text.encode() + b"".join(codec.ROW.pack(*row) for row in rows)
+    return base64.b64encode(packed).decode()
 
 
 def usage_of(*lines: str, rows: tuple[tuple[float, ...], ...] = (), executors: tuple[str, ...] = ()) -> Any:

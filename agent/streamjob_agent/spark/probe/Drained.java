@@ -3,11 +3,13 @@ package io.streamjob.probe;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashMap;
 
 /**
  * One drain: lines of text, and a row of numbers for each key group, which are many. The rows follow each other in the order of
- * the lines G that say how many there are. Python reads them without looking at each character.
+ * the lines G that say how many there are. Python reads them without looking at each character: as text, since the gateway would
+ * make a Python number of each byte of an array.
  */
 final class Drained {
   private static final int ROW_BYTES = 128;
@@ -40,8 +42,8 @@ final class Drained {
     return known.intValue();
   }
 
-  /** The length of the text in bytes, the text, whose last line N names executors by their numbers, and the rows. */
-  byte[] bytes() throws Exception {
+  /** In Base64: the length of the text in bytes, the text, whose last line N names executors by their numbers, and the rows. */
+  String encoded() throws Exception {
     text.append('N');
     for (int i = 0; i < executors.size(); i++) {
       text.append('\t').append(executors.get(i));
@@ -50,6 +52,6 @@ final class Drained {
     byte[] all = new byte[4 + lines.length + rows.position()];
     ByteBuffer out = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
     out.putInt(lines.length).put(lines).put(rows.array(), 0, rows.position());
-    return all;
+    return Base64.getEncoder().encodeToString(all);
   }
 }

@@ -118,7 +118,7 @@ public final class Probe implements AutoCloseable {
   }
 
   /** Text and rows, see Drained. */
-  public byte[] drain() throws Exception {
+  public String drain() throws Exception {
     listening.now();
     Drained out = new Drained();
     meter.drain(out);
@@ -126,7 +126,7 @@ public final class Probe implements AutoCloseable {
     for (int i = 0; i < queries.size(); i++) {
       ((Tracked) queries.get(i)).writeGiven(out.text);
     }
-    return out.bytes();
+    return out.encoded();
   }
 
   /** Live executors and active queries. */
