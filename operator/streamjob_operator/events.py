@@ -21,6 +21,7 @@ class EventKind(enum.StrEnum):
     EXECUTOR_WELL = "ExecutorWell"
     BATCH_OUT_OF_RANGE = "BatchOutOfRange"
     ROWS_ROSE = "RowsRose"
+    BACKLOG_GONE = "BacklogGone"
     LOAD_CHANGED = "LoadChanged"
     MOVES_MEASURED = "MovesMeasured"
 

@@ -128,4 +128,5 @@ class Snapshot:
     state_memory_bytes: FloatArray | None = None  # (n_groups,), memory of the groups' state; 0.0 where one tells none
     queries: tuple[QueryPart, ...] = ()
     unmeasured: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    refused: bool = False  # whether the agent has refused what was asked of it last
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom

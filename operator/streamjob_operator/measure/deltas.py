@@ -41,6 +41,7 @@ def snapshot_between(
         actuation_on=status.actuation == "on",
         actuation_reason=status.message or status.reason,
         generation_applied=status.generation_applied,
+        refused=status.refused is not None,
         moves_pending=0 if query is None else query.moves_pending,
         executors=_executors(start, end, newest, status),
         group_ids=end.group_ids,

@@ -38,6 +38,14 @@ class Case:
         return resized.wanted != memory.executors_target or set(resized.marked) != set(memory.marked)
 
     @property
+    def refused(self) -> bool:
+        """Whether the newest assignment of this driver was refused after it counted as carried out, as on a cluster,
+        where the agent answers later: executors that it asked for are asked for by nobody else."""
+        memory, snapshot = self.memory, self.snapshot
+        own = (memory.acted_at_s or 0.0) >= (memory.first_seen_s or 0.0)
+        return own and snapshot.refused and memory.generation > (snapshot.generation_applied or 0)
+
+    @property
     def idle(self) -> str | None:
         """Since when the query waits for data, for a person; None where it does not."""
         return waits(self.snapshot)

@@ -34,6 +34,8 @@ _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED, Rea
 _UNMET = (Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT)
 """Reasons for which executors that are needed are not asked for: they tell more than that moves gain too little."""
 
+_AGAIN = "The agent has refused what was asked of it last, so it is asked again."
+
 
 def gate(case: Case) -> Verdict:
     """The verdict; executors that are empty leave even where nothing else is done."""
@@ -49,7 +51,7 @@ def _judge(case: Case) -> Verdict:
     if blocked is not None:
         return _hold(case, *blocked)
     case, judged = _moves(case)
-    if not judged.act and not case.resizes:
+    if not judged.act and not case.resizes and not case.refused:
         return _nothing_to_do(case, judged)
     if judged.reason in _GO_ON:
         return _only_executors(case)
@@ -314,6 +316,8 @@ def _why(case: Case, judged: Worth, arrivals: Arrivals | None) -> tuple[Reason, 
     decision = case.resized.decision
     if case.resizes:
         return decision.reason, decision.message + sentence(arrivals)
+    if not judged.act:
+        return decision.reason, f"{decision.message} {_AGAIN}"
     return judged.reason, judged.message + sentence(arrivals)
 
 

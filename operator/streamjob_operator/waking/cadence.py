@@ -11,7 +11,7 @@ from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, QueryRates, Reason
 from streamjob_operator.waking.reports import reported
-from streamjob_operator.waking.rows import Rows, change_times_s, changed, moves_measured
+from streamjob_operator.waking.rows import Rows, backlog_gone, change_times_s, changed, moves_measured
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
 from streamjob_planners.capacity.pace import Pace
 
@@ -43,6 +43,7 @@ class Cadence:
         self._seen = Seen()
         self._changes_s: tuple[float, ...] = ()
         self._known_until_s = -math.inf
+        self._trigger_s: float | None = None
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
         self._turned = Turned()
@@ -65,7 +66,8 @@ class Cadence:
             speeds = tuple(speed_events(self._turned, turned_executors(rows, self._paces)))
             change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
             moved = moves_measured(self._known_until_s, rows.series)
-            self._judged = (rows, (*speeds, *(one for one in (change, moved) if one is not None)))
+            gone = backlog_gone(self._known_until_s, self._trigger_s, rows.series)
+            self._judged = (rows, (*speeds, *(one for one in (change, moved, gone) if one is not None)))
         return self._judged[1]
 
     def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
@@ -84,6 +86,8 @@ class Cadence:
 
     def ended(self, record: CycleRecord, period_s: float) -> None:
         """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""
+        if record.snapshot is not None:
+            self._trigger_s = record.snapshot.rates.trigger_interval_s
         self._knows(None if record.snapshot is None else record.snapshot.series)
         self._paces = {} if record.memory is None else record.memory.batches.paces
         left, last_s = tuple(one for one in record.woken if _too_early(one, record)), self._last_s or 0.0

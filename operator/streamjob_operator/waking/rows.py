@@ -6,6 +6,8 @@ import dataclasses
 import sys
 from collections.abc import Mapping
 
+import numpy as np
+
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.recent import MOST_CHANGES
@@ -15,6 +17,9 @@ SAME_ROWS = 3
 
 BUSY = 0.95
 """Part of the time that batches take from which they follow each other at once."""
+BACKLOG = 1.25
+"""Times its trigger interval that the longest batch of a backlog takes: there is one while rows of two intervals wait,
+and the batch that takes them is as long as that even on a third more executors than the rate needs."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,25 @@ def moves_measured(known_until_s: float, series: BatchSeries) -> Event | None:
     if series.moved[-1] > 0 or series.moved[-2] == 0 or series.batch_s[-1] < BUSY * series.row_s[-1]:
         return None
     return Event(kind=EventKind.MOVES_MEASURED, sentence="A batch has ended with key groups where they moved before.")
+
+
+def backlog_gone(known_until_s: float, trigger_s: float | None, series: BatchSeries) -> Event | None:
+    """That the newest batch was in time, of a job that was behind when it was looked at last and has been ever since;
+    None where it had ended by that moment, and of a job without a trigger interval.
+
+    Whom nobody saw behind has nothing to take back. So of two cycles on end this wakes the second at most, however
+    often a job falls behind.
+    """
+    ends_s = series.ended_at_s
+    if not trigger_s or ends_s.size < 2 or not ends_s[0] <= known_until_s < ends_s[-1]:
+        return None
+    since = series.from_row(int(np.searchsorted(ends_s, known_until_s, side="right")) - 1)
+    seconds = since.batch_s / since.batches
+    behind, newest_s = seconds[:-1], seconds[-1]
+    if newest_s > trigger_s or (behind <= trigger_s).any() or behind.max() < BACKLOG * trigger_s:
+        return None
+    sentence = f"The backlog is gone: a batch has taken {newest_s:.3g} s of its {trigger_s:.3g} s."
+    return Event(kind=EventKind.BACKLOG_GONE, sentence=sentence)
 
 
 def _begin_s(series: BatchSeries, row: int) -> float:

@@ -257,7 +257,17 @@ def test_moves_and_actuation_come_from_the_status(bench: Bench) -> None:
     bench.agent.moves_pending, bench.agent.generation, bench.agent.actuation = 3, 7, "off"
     snapshot = bench.metrics.observe(bench.now_s, 10.0)
     assert (snapshot.moves_pending, snapshot.generation_applied) == (3, 7)
-    assert (snapshot.actuation_on, snapshot.actuation_reason) == (False, "SelfTestFailed")
+    assert (snapshot.actuation_on, snapshot.actuation_reason, snapshot.refused) == (False, "SelfTestFailed", False)
+
+
+def test_that_the_newest_assignment_is_refused_comes_from_the_status(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        bench.batch()
+    refuses = dataclasses.replace(bench.agent.status(), refused="HoldsGroups: why")
+    monkeypatch.setattr(bench.agent, "status", lambda: refuses)
+    assert bench.metrics.observe(bench.now_s, 10.0).refused
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,21 @@ def test_a_plan_that_is_worth_it_is_carried_out() -> None:
     assert verdict.move_cost_s == (0.0,)
 
 
+def test_what_the_agent_refused_after_it_was_written_is_told_again() -> None:
+    """As on a cluster, where the answer comes after the cycle: nobody else would ask for the executors."""
+    waits = dataclasses.replace(STAYS, decision=decided(Reason.WAITING_FOR_EXECUTORS, 3), wanted=3)
+    written = remembered(generation=5, executors_target=3)
+    verdict = gate(case(waits, snapshot=seen(refused=True), memory=written))
+    again = "A test. The agent has refused what was asked of it last, so it is asked again."
+    assert told(verdict) == (True, Reason.WAITING_FOR_EXECUTORS, again)
+    assert (verdict.executors_target, groups_moved(verdict)) == (3, [])
+    under_way = gate(case(waits, snapshot=SEEN, memory=written))
+    known = gate(case(waits, snapshot=seen(refused=True), memory=remembered(executors_target=3)))
+    of_another = dataclasses.replace(written, first_seen_s=950.0)  # a driver finds the plan of the one before it
+    unasked = gate(case(waits, snapshot=seen(refused=True), memory=of_another))
+    assert (under_way.act, known.act, unasked.act) == (False, False, False)
+
+
 def test_a_plan_that_gains_nothing_is_not_and_says_what_scaling_thinks_too() -> None:
     verdict = gate(case(STAYS))
     assert told(verdict) == (False, Reason.BALANCED, f"A test. {FINE}")

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from worlds import series_with
 
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.waking.rows import Rows
 from streamjob_planners.model import FloatArray
 
@@ -15,6 +16,7 @@ OWNERS = tuple(str(at % EXECUTORS) for at in range(EXECUTORS * GROUPS))
 SLOTS = {str(at): 2 for at in range(EXECUTORS)}
 PERIOD = 60
 """Batches of a look: three statistics periods of twenty each."""
+TRIGGER_S = 10.0
 
 
 def world(
@@ -43,3 +45,10 @@ def rows(busy_s: FloatArray, until: int) -> Rows:
     part = busy_s[begin:until]
     series = series_with(part, row_s=np.ones(len(part)), ended_s=1000.3 + until - 1)
     return Rows(series=dataclasses.replace(series, records=np.ones(part.shape)), owners=OWNERS, slots=SLOTS)
+
+
+def taking(*seconds: float) -> BatchSeries:
+    """Batches that take so long each, one in a trigger interval where they are in time."""
+    series = rows(world(7, 0.1, len(seconds)), len(seconds)).series
+    row_s = np.maximum(seconds, TRIGGER_S)
+    return dataclasses.replace(series, batch_s=np.array(seconds), row_s=row_s, ended_at_s=1000.0 + np.cumsum(row_s))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from batch_rows import OWNERS, SLOTS, TRIGGER_S, taking
 from small_reports import NEWS, RISE, executor, query, status
 from worlds import even
 
@@ -13,6 +14,7 @@ from streamjob_operator.events import Event, EventKind
 from streamjob_operator.steps.gate import held
 from streamjob_operator.values import CycleRecord, Reason, RunningBatch
 from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
+from streamjob_operator.waking.rows import Rows
 
 PERIOD_S = 60.0
 
@@ -123,6 +125,20 @@ def test_rows_that_nobody_has_scraped_yet_are_looked_at_again(
     cadence.began(105.0, now)
     cadence.ended(record(Reason.BALANCED, events, last_batch_at_s, running), PERIOD_S)
     assert bool(cadence.happened(now)) is again
+
+
+def test_a_backlog_that_is_gone_wakes_a_cycle_by_the_trigger_interval_that_was_measured() -> None:
+    cadence, behind, after = begun(), record(Reason.BALANCED, ()), taking(9.0, 40.0, 25.0, 9.3)
+    assert behind.snapshot is not None
+    rates = dataclasses.replace(behind.snapshot.rates, trigger_interval_s=TRIGGER_S)
+    snapshot = dataclasses.replace(behind.snapshot, series=taking(9.0, 40.0), rates=rates)
+    cadence.ended(dataclasses.replace(behind, snapshot=snapshot), PERIOD_S)
+    still = Seen(rows=Rows(series=taking(9.0, 40.0, 25.0), owners=OWNERS, slots=SLOTS), spec="spec")
+    assert cadence.happened(still) == ()
+    gone = Seen(rows=Rows(series=after, owners=OWNERS, slots=SLOTS), spec="spec")
+    assert [one.kind for one in cadence.happened(gone)] == [EventKind.BACKLOG_GONE]
+    cadence.began(105.0, gone)
+    assert cadence.happened(gone) == ()
 
 
 def test_a_cycle_without_a_report_keeps_the_one_before() -> None:

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from batch_rows import PERIOD, rows, world
+from batch_rows import PERIOD, TRIGGER_S, rows, taking, world
 
 from streamjob_operator.events import EventKind
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.waking.rows import change_times_s, changed, moves_measured
+from streamjob_operator.waking.rows import backlog_gone, change_times_s, changed, moves_measured
 
 
 @pytest.mark.parametrize(("noise", "usual", "most"), [(0.1, 2, 2), (0.2, 3, 4)])
@@ -92,3 +92,56 @@ def test_the_first_batch_after_moves_is_told_once() -> None:
 )
 def test_no_other_batch_tells_of_moves(moved: tuple[int, ...], busy_ratio: float) -> None:
     assert moves_measured(0.0, batches(*moved, busy_ratio=busy_ratio)) is None
+
+
+def known_s(series: BatchSeries, at: int) -> float:
+    """When batch `at` ended."""
+    return float(series.ended_at_s[at])
+
+
+def test_the_first_batch_in_time_after_a_backlog_that_was_seen_is_told_once() -> None:
+    series = taking(9.0, 40.0, 25.0, 12.0, 9.3)
+    event = backlog_gone(known_s(series, 1), TRIGGER_S, series)
+    assert event is not None
+    assert (event.kind, event.sentence) == (
+        EventKind.BACKLOG_GONE,
+        "The backlog is gone: a batch has taken 9.3 s of its 10 s.",
+    )
+    assert backlog_gone(known_s(series, 4), TRIGGER_S, series) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "known"),
+    [
+        pytest.param((9.0, 40.0, 25.0, 12.0), 1, id="still there"),
+        pytest.param((9.0, 40.0, 25.0, 9.3), 0, id="nobody has looked while it was there"),
+        pytest.param((9.0, 40.0, 9.1, 25.0, 9.3), 1, id="another one"),
+        pytest.param((9.0, 10.4, 10.9, 9.3), 1, id="a batch that hardly fits is no backlog"),
+        pytest.param((9.0, 9.1, 9.2, 9.3), 1, id="there was none"),
+    ],
+)
+def test_no_other_batch_tells_that_a_backlog_is_gone(seconds: tuple[float, ...], known: int) -> None:
+    series = taking(*seconds)
+    assert backlog_gone(known_s(series, known), TRIGGER_S, series) is None
+
+
+def test_a_backlog_of_before_the_series_or_of_a_job_without_a_trigger_is_not_told() -> None:
+    series = taking(40.0, 25.0, 9.3)
+    assert backlog_gone(known_s(series, 0), None, series) is None
+    assert backlog_gone(known_s(series, 0) - 1.0, TRIGGER_S, series) is None
+
+
+def test_several_batches_of_a_row_count_by_their_mean() -> None:
+    series = taking(9.0, 40.0, 25.0, 18.0)
+    series = dataclasses.replace(series, batches=np.array([1, 1, 1, 2]))
+    assert backlog_gone(known_s(series, 1), TRIGGER_S, series) is not None
+
+
+def test_a_job_that_falls_behind_again_and_again_wakes_no_more_cycles_than_something_else_does() -> None:
+    seconds, looked_at_s, by_clock, woken = (20.0, 9.0) * 30, TRIGGER_S, 0, 0
+    for until in range(2, 61):
+        series = taking(*seconds[:until])
+        gone = backlog_gone(looked_at_s, TRIGGER_S, series) is not None
+        if gone or until % 15 == 0:
+            looked_at_s, woken, by_clock = known_s(series, -1), woken + gone, by_clock + (not gone)
+    assert 0 < woken <= by_clock
