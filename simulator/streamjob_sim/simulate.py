@@ -123,7 +123,7 @@ def _by_events(
         simulated.advance(simulated.now_s + LOOK_S)
         seen = look()
         events = cadence.happened(seen)
-        if simulated.now_s < cadence.due_s(period_s, events):
+        if simulated.now_s < cadence.due_s(period_s, events, seen):
             continue
         cadence.began(simulated.now_s, seen)
         told = len(controller.records)

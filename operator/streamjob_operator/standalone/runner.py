@@ -57,7 +57,7 @@ class Runner:
             self.job = self.follow() or self.job
             seen = self.look()
             events = self.cadence.happened(seen)
-            wait_s = self._due_s(events) - self.times.monotonic()
+            wait_s = self.cadence.due_s(self._period_s, events, seen) - self.times.monotonic()
             if wait_s <= 0:
                 self._cycle(seen, events)
             else:
@@ -66,9 +66,6 @@ class Runner:
     def _over(self, started_s: float) -> bool:
         late = self.duration_s is not None and self.times.monotonic() - started_s >= self.duration_s
         return self.stop.is_set() or late or self.watch()
-
-    def _due_s(self, events: tuple[Event, ...]) -> float:
-        return self.cadence.due_s(self._period_s, events)
 
     @property
     def _period_s(self) -> float:

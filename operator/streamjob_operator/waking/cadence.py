@@ -46,6 +46,7 @@ class Cadence:
         self._trigger_s: float | None = None
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
+        self._in_vain = 0  # cycles on end that moves on their way kept from acting, since any of them was made
         self._turned = Turned()
         self._paces: Mapping[str, Pace] = {}
         self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
@@ -70,15 +71,29 @@ class Cadence:
             self._judged = (rows, (*speeds, *(one for one in (change, moved, gone) if one is not None)))
         return self._judged[1]
 
-    def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
-        """When the next cycle should begin, after these events."""
+    def due_s(self, period_s: float, events: tuple[Event, ...], seen: Seen) -> float:
+        """When the next cycle should begin, after these events; `seen` is what they were told by."""
         if self._last_s is None:
             return self.first_s
-        gap_s = min(EARLY_GAP_S, period_s / 5) if events else period_s
-        return max(self._last_s + gap_s, self.first_s)
+        return max(self._last_s + self._gap_s(period_s, events, seen), self.first_s)
+
+    def _gap_s(self, period_s: float, events: tuple[Event, ...], seen: Seen) -> float:
+        """While moves are on their way a cycle plans and may not act: the longer none of them is made, the rarer."""
+        if not events:
+            return period_s
+        gap_s = min(EARLY_GAP_S, period_s / 5)
+        if events != self._left or self._moved_on(seen):
+            return gap_s
+        return float(min(period_s, gap_s * 2 ** max(0, self._in_vain - 1)))
+
+    def _moved_on(self, seen: Seen) -> bool:
+        """Whether a batch has ended or moves were made since the last cycle began, as far as reports tell."""
+        return seen.status is not None and _progress(seen.status) != _progress(self._seen.status)
 
     def began(self, now_s: float, seen: Seen) -> None:
         """A cycle begins with this in view."""
+        if self._moved_on(seen):
+            self._in_vain = 0
         status = seen.status if seen.status is not None else self._seen.status
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status, rows=None)
         self._knows(None if seen.rows is None else seen.rows.series)
@@ -90,6 +105,8 @@ class Cadence:
             self._trigger_s = record.snapshot.rates.trigger_interval_s
         self._knows(None if record.snapshot is None else record.snapshot.series)
         self._paces = {} if record.memory is None else record.memory.batches.paces
+        waits = not record.verdict.act and record.verdict.reason is Reason.MOVES_PENDING
+        self._in_vain = self._in_vain + 1 if waits else 0
         left, last_s = tuple(one for one in record.woken if _too_early(one, record)), self._last_s or 0.0
         until_s = last_s + period_s if self._left_until_s is None else self._left_until_s
         self._left = left if last_s < until_s else ()
@@ -100,6 +117,11 @@ class Cadence:
         if series is not None and series.ended_at_s.size:
             self._known_until_s = float(series.ended_at_s[-1])
         self._judged = None
+
+
+def _progress(status: AgentStatus | None) -> list[tuple[str, int | None, int]]:
+    """Of each query the newest batch, and how many key groups are on their way."""
+    return [(one.run_id, one.batch_id, one.moves_pending) for one in status.queries] if status else []
 
 
 def _too_early(event: Event, record: CycleRecord) -> bool:

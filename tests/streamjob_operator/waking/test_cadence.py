@@ -30,7 +30,7 @@ def begun() -> Cadence:
 
 
 def due_s(cadence: Cadence, now: Seen, period_s: float = PERIOD_S) -> float:
-    return cadence.due_s(period_s, cadence.happened(now))
+    return cadence.due_s(period_s, cadence.happened(now), now)
 
 
 def record(
@@ -85,17 +85,35 @@ def test_a_cycle_takes_what_happened_away() -> None:
     assert due_s(cadence, now) == 165.0
 
 
-def test_what_a_cycle_came_too_early_for_wakes_the_next_one_and_gives_up_after_a_period() -> None:
+def kept_from_acting(reason: Reason, later: tuple[AgentStatus, ...] = ()) -> list[float]:
+    """When cycles begin that come to this, until one would by the clock; one of `later` is reported before each."""
     cadence, now, at_s = begun(), seen(status(executor("0"))), 105.0
-    begins = []
+    begins, reports = list[float](), iter(later)
     while (events := cadence.happened(now)) and len(begins) < 100:
         begins.append(at_s)
         cadence.began(at_s, now)
-        cadence.ended(record(Reason.MOVES_PENDING, events), PERIOD_S)
+        cadence.ended(record(reason, events), PERIOD_S)
+        now = seen(next(reports, now.status))
         at_s = due_s(cadence, now)
+    assert at_s == begins[-1] + PERIOD_S
+    return begins
+
+
+def test_what_a_cycle_came_too_early_for_wakes_the_next_one_and_gives_up_after_a_period() -> None:
+    begins = kept_from_acting(Reason.SETTLING)
     assert begins[:3] == [105.0, 110.0, 115.0]
     assert begins[-1] == 165.0
-    assert at_s == 225.0
+
+
+def test_while_no_move_is_made_cycles_that_wait_for_it_get_rarer() -> None:
+    assert kept_from_acting(Reason.MOVES_PENDING) == [105.0, 110.0, 120.0, 140.0, 180.0]
+
+
+def test_a_batch_that_ends_or_moves_that_are_made_bring_back_a_cycle_that_waits_for_moves() -> None:
+    waits, goes_on = (status(executor("0"), queries=(query(moves_pending=8, batch_id=one),)) for one in (7, 8))
+    made = status(executor("0"), queries=(query(moves_pending=5, batch_id=8),))
+    begins = kept_from_acting(Reason.MOVES_PENDING, (waits, waits, waits, goes_on, made))
+    assert begins == [105.0, 110.0, 115.0, 125.0, 130.0, 135.0, 140.0, 150.0, 170.0]
 
 
 @pytest.mark.parametrize(("last_batch_at_s", "again"), [(NEWS.ended_at_s - 1.0, True), (NEWS.ended_at_s, False)])

@@ -82,8 +82,9 @@ class Cycling:
         if seen is None or seen.agent is None:
             return None
         source, period_s = self._open(facts.job), facts.job.spec.balancing.statistics_period_s
-        events = self._cadence.happened(Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading)))
-        due_s = self._cadence.due_s(period_s, events)
+        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
+        events = self._cadence.happened(view)
+        due_s = self._cadence.due_s(period_s, events, view)
         if self._ran:
             return due_s if events else nearest_s(due_s, reading.uid, period_s)
         # An operator that takes many jobs over at once spreads them; a new job does not wait, nor does a person.
