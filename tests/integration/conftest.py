@@ -19,7 +19,7 @@ import pytest
 
 PARTITIONS = 8
 EXECUTORS = 3
-WAIT_S = 60.0
+WAIT_S = 240.0
 YOUNG = str(pathlib.Path(__file__).with_name("young"))
 """Settings of all drivers of these tests, but for those that have their own."""
 RESTORE_S = 120.0  # seconds on a machine that does nothing else
