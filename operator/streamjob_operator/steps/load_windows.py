@@ -42,7 +42,7 @@ def _shared_as_now(series: BatchSeries) -> FloatArray:
 def _shares(busy_s: FloatArray) -> FloatArray:
     """Of the work of its row, each key group's part, (n_rows, n_groups)."""
     total_s = busy_s.sum(axis=1)[:, None]
-    return np.divide(busy_s, total_s, out=np.zeros_like(busy_s), where=total_s > 0)
+    return np.asarray(np.divide(busy_s, total_s, out=np.zeros_like(busy_s), where=total_s > 0))
 
 
 def _starts(batches: IntArray) -> IntArray:
