@@ -10,7 +10,8 @@ WARM, by thread as in agent_cpu.py, beside the driver's whole JVM, Spark's own w
 OUT/agent_large.jsonl, with the threads that took most.
 
 Each task tells Spark's driver of all stores that its executor holds (StateStore.get asks the coordinator which of them
-to unload): with 20,000 on two executors that is nearly all the driver does, so there are EXECUTORS of them, a slot each.
+to unload): with 20,000 on two executors that is nearly all the driver does, so there are EXECUTORS of them, one slot
+each.
 
 With EACH_S it is counted so often within batches, the first among them, for runs that are broken off before two have
 ended: one line for each of these parts, to OUT/agent_large_parts.jsonl, with the tasks that ended in it.
