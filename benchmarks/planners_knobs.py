@@ -105,6 +105,7 @@ def knobs() -> Iterator[Knob]:
     yield Knob(name="relays: hardly any begins with a group that goes home", patches=_drawn("KICKED", 1e-3))
     yield Knob(name="relays: half begin so", patches=_drawn("KICKED", 0.5))
     yield Knob(name="relays: hardly any move is saved", patches=_drawn("SAVED", 1e-6))
+    yield Knob(name="relays: hardly any drifts", patches=_drawn("DRIFTS", 1e-6))
     yield Knob(name="relays: hardly any leaves more than it found", patches=_drawn("SLACKS", 1.3))
     yield Knob(name="relays: any leaves what it likes", patches=_drawn("SLACKS", 100.0))
     yield Knob(name="relays: four times as many hops", patches=_drawn("LONGER", 4.0))
