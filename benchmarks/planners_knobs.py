@@ -26,7 +26,6 @@ from benchmarks.planners_instances import instances
 from streamjob_planners import (
     balance,
     closing,
-    covering,
     drain,
     first_plans,
     levelling,
@@ -35,7 +34,8 @@ from streamjob_planners import (
     relaying,
     tightening,
 )
-from streamjob_planners.model import Budget, FloatArray, LoadModel, PlanParams
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.model import Budget, FloatArray, IntArray, LoadModel, PlanParams
 from streamjob_planners.search import SearchPlanner
 
 K = TypeVar("K")
@@ -72,10 +72,15 @@ class Knob:
             yield SearchPlanner(schedule=balance.Schedule(**self.schedule))
 
 
+def _uncovered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: float) -> IntArray:
+    """What covering begins with."""
+    return best
+
+
 def knobs() -> Iterator[Knob]:
     """Every knob off, or far from where it is."""
     yield Knob(name="nothing changed (noise)")
-    yield Knob(name="first plans: no covering", patches=((covering, "MOST_WIDER", 0),))
+    yield Knob(name="first plans: no covering", patches=((first_plans, "covered", _uncovered),))
     yield Knob(name="first plans: one for each thread", patches=((first_plans, "MOST_STARTS", 1),))
     yield Knob(name="first plans: up to twelve for each thread", patches=((first_plans, "MOST_STARTS", 12),))
     yield Knob(name="first plans: both spend all of the budget", patches=((first_plans, "PARTS", (1.0, 1.0)),))
@@ -100,6 +105,7 @@ def knobs() -> Iterator[Knob]:
     yield Knob(name="relays: hardly any begins with a group that goes home", patches=_drawn("KICKED", 1e-3))
     yield Knob(name="relays: half begin so", patches=_drawn("KICKED", 0.5))
     yield Knob(name="relays: hardly any move is saved", patches=_drawn("SAVED", 1e-6))
+    yield Knob(name="relays: hardly any drifts", patches=_drawn("DRIFTS", 1e-6))
     yield Knob(name="relays: hardly any leaves more than it found", patches=_drawn("SLACKS", 1.3))
     yield Knob(name="relays: any leaves what it likes", patches=_drawn("SLACKS", 100.0))
     yield Knob(name="relays: four times as many hops", patches=_drawn("LONGER", 4.0))

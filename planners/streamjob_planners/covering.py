@@ -18,9 +18,6 @@ FINE = 1.1
 """Ratio of two bands between which no further one is tried."""
 NARROWING_SHARE = 0.5
 """Part of the time for finding the narrowest band for which the budget suffices."""
-WIDER, MOST_WIDER = 1.3, 20
-"""Ratio between bands for which what leaves is given out, from that one on, and how many: in the narrowest not
-everything finds room."""
 LEAST_LOAD = 1e-12
 """Percent points that a group is taken to bring at least."""
 LEAST_PRICE = 1e-12
@@ -40,7 +37,7 @@ class Prices:
 
 
 def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: float) -> IntArray:
-    """The placement with the smallest distance that was found so, (n_groups,); `best` if none is better.
+    """The placement that was found so, (n_groups,); `best` if it is not better.
 
     `part`: of the budget that may be spent; `noise`: standard deviation of the logarithm by which prices are changed at
     random, so that another choice comes out.
@@ -54,17 +51,13 @@ def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: 
     target = _narrowest(
         engine, limits.share(NARROWING_SHARE), prices, (max(problem.params.tolerance, CLOSEST * today), today)
     )
-    for _ in range(MOST_WIDER):
-        if limits.over() or reached <= target:
-            break
-        engine.load(problem.model.node_of)
-        engine.set_bands(*aim.bands(target))
-        given_out(engine, prices)
-        found = engine.placement()
-        if aim.reached(found) < reached:
-            best, reached = found, aim.reached(found)
-        target *= WIDER
-    return best
+    if limits.over() or reached <= target:
+        return best
+    engine.load(problem.model.node_of)
+    engine.set_bands(*aim.bands(target))
+    given_out(engine, prices)
+    found = engine.placement()
+    return found if aim.reached(found) < reached else best
 
 
 def given_out(engine: Engine, prices: Prices) -> None:

@@ -19,6 +19,8 @@ CHUNK = 256 if AVAILABLE else 2
 """Transfers between two looks at the clock: a few milliseconds."""
 ROUNDS = 6
 """Times that all nodes are gone through for one band; what the first ones leave over, the next ones share out."""
+SPENT = 0.999
+"""Part of the budget that is all of it: what then still goes round and round brings no further node in."""
 NARROWEST = 1e-4
 """Percent points: no band is aimed at that is narrower."""
 
@@ -40,7 +42,8 @@ def levelled(engine: Engine, limits: Limits, floor: float) -> IntArray:
 
 
 def level_in_rounds(engine: Engine, limits: Limits, rounds: int, orders: Callable[[], Iterable[Order]]) -> bool:
-    """Level what the engine holds towards its bands, in rounds as long as one gains; whether every node met its own.
+    """Level what the engine holds towards its bands, in rounds as long as one gains and there is something to spend;
+    whether every node met its own.
 
     `orders` are those of one round, each asked for when the one before is done.
     """
@@ -49,13 +52,18 @@ def level_in_rounds(engine: Engine, limits: Limits, rounds: int, orders: Callabl
         before = engine.state.counters[N_OFF]
         for order in orders():
             scratch.cursor[:] = 0
-            while not limits.over():
+            while not (limits.over() or _spent(engine)):
                 limits.steps_left -= CHUNK
                 if level(engine.fixed, engine.state, scratch, order, CHUNK):
                     break
         if not 0 < engine.state.counters[N_OFF] < before or limits.over():
             break
     return bool(engine.state.counters[N_OFF] == 0)
+
+
+def _spent(engine: Engine) -> bool:
+    """Whether a budget is spent."""
+    return bool((engine.state.spent >= SPENT * engine.fixed.allowances).any())
 
 
 def _order(engine: Engine, target: float) -> Order:

@@ -25,11 +25,12 @@ HOPS_AT_ONCE = 200
 """Hops between two looks at the clock: half a millisecond at most."""
 MOST_SHARE = 0.8
 """Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
-SLACKS, KICKED, SAVED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.03, 0.3), (0.5, 2.0)
+SLACKS, KICKED, SAVED, DRIFTS, LONGER = (1.3, 10.0), (0.05, 0.5), (0.03, 0.3), (0.05, 0.5), (0.5, 2.0)
 """What is drawn for each try, between both by equal ratios: how many times what its first node was off a walk may leave
 another one off, by chance; the part of the walks that begin with a travelling group that goes home, as long as few
-nodes are off; the part of the rounds that try to save a move, as long as none is left; a factor on the hops. No one
-choice is best where many nodes are off and where few are."""
+nodes are off; the part of the rounds that try to save a move, as long as none is left; the part of the others that
+drift, as long as few nodes are off; a factor on the hops. No one choice is best where many nodes are off and where few
+are."""
 STEPS = 5
 """Random steps that take as long as a hop."""
 
@@ -58,7 +59,8 @@ def relayed(
 def _met(engine: Engine, limits: Limits, beaten: Callable[[], bool]) -> bool:
     """Walks until all cells are within their bands, which is said, or enough has been tried, or somebody was faster."""
     counters, made = engine.state.counters, 0
-    knobs = _drawn(engine.rng, SLACKS), _drawn(engine.rng, KICKED), _drawn(engine.rng, SAVED)
+    slack, kicked, saves, drifts = (_drawn(engine.rng, between) for between in (SLACKS, KICKED, SAVED, DRIFTS))
+    knobs = slack, kicked, saves, drifts
     most = _drawn(engine.rng, LONGER) * max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
     while counters[N_OFF] > 0 and made < most and not limits.over() and not beaten():
         hops = int(relay_all(engine.fixed, engine.state, engine.relay, knobs, HOPS_AT_ONCE))

@@ -57,7 +57,7 @@ def warm_up() -> None:
     heavy_first(engine, limits, (0.0, 0.0))
     closed(engine, limits, Distance(problem), np.array([0, 1]))
     relayed(engine, limits, Distance(problem), np.array([0, 1]))
-    relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0, 0.0), 1)
+    relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0, 0.0, 0.0), 1)
     counts = JourneyCounts(problem, engine.fixed, np.array([True, False]), 1)
     counts.drawn(1.0, engine.rng)
     placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamjob_planners import drain, first_plans
+from streamjob_planners import covering, drain, first_plans
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.first_plans import tight_plan
@@ -114,3 +114,12 @@ def test_the_first_plan_is_covered_even_when_both_threads_are_late(model, monkey
     found = tight_plan(engine, limits, 0.5, first)
     assert drain.stretch(problem, found) < 0.3 * drain.stretch(problem, first)
     assert problem.affordable(found)
+
+
+def test_it_is_given_out_once_and_closer_bands_do_the_rest(model, monkeypatch):
+    """On a hundred thousand groups it takes as long as ten of their passes."""
+    given, given_out = [], covering.given_out
+    monkeypatch.setattr(covering, "given_out", lambda *made: given.append(given_out(*made)))
+    problem, found = _covered(model())
+    assert drain.stretch(problem, found) < drain.stretch(problem, problem.model.node_of)
+    assert len(given) == 1

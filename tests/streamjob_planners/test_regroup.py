@@ -148,6 +148,7 @@ def test_further_resources_are_left_to_exchanges(engine_at):
 def test_where_all_moves_are_spent_one_group_goes_in_place_of_two(small_model, monkeypatch, part, reached):
     """Node 0 sends 12 and 8, and could send 20; node 4 has no move left for its 10, which node 5 lacks."""
     monkeypatch.setattr(relaying, "SAVED", (part, part))
+    monkeypatch.setattr(relaying, "DRIFTS", (1e-9, 1e-9))
     monkeypatch.setattr(relaying, "KICKED", (1e-9, 1e-9))
     home = [0, 0, 0, 0, 1, 2, 3, 3, 4, 4, 5]
     load = [12.0, 8.0, 20.0, 30.0, 30.0, 45.0, 50.0, 5.0, 50.0, 10.0, 40.0]

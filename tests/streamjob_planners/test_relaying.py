@@ -10,7 +10,7 @@ from streamjob_planners.board import Board
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.relay import NONE, STUCK, affordable, hop, kick, makes_room, undo, walk
+from streamjob_planners.kernel.relay import NONE, STUCK, affordable, drift, hop, kick, undo, walk, while_few_are_off
 from streamjob_planners.kernel.state import N_AWAY, N_OFF
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem
@@ -134,8 +134,20 @@ def test_a_walk_that_makes_room_ends_with_no_more_nodes_off_and_within_the_moves
 def test_the_more_nodes_are_off_the_fewer_walks_make_room(engine_at, kicked, off, away, expected):
     state = engine_at().state
     state.counters[N_OFF], state.counters[N_AWAY] = off, away
-    made = sum(makes_room(state, kicked) for _ in range(1000))
+    made = sum(while_few_are_off(state, kicked) for _ in range(1000))
     assert made == pytest.approx(expected, abs=3 * expected**0.5)
+
+
+def test_drifts_change_what_is_within_its_bands_and_leave_no_further_node_off(engine_at):
+    engine = engine_at()
+    state, changed = engine.state, 0
+    for _ in range(200):
+        off, before = np.flatnonzero(state.off), engine.placement()
+        drift(engine.fixed, state, engine.relay)
+        changed += not np.array_equal(engine.placement(), before)
+        assert np.isin(np.flatnonzero(state.off), off).all()
+        assert engine.moves() <= MOVES
+    assert changed > 0
 
 
 @pytest.mark.parametrize(("kicked", "reached"), [(1e-9, 20.0), (0.5, 0.0)])

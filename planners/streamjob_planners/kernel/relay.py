@@ -26,8 +26,8 @@ LOOKED_AT = 16
 SAVINGS = 4
 """Tries to save a move where one is to be saved; each takes as long as a hop."""
 FEW_OFF = 4.0
-"""Nodes off their bands above which walks that begin with a group that goes home are as many times fewer: while many
-are off plain walks bring in most of them, and such a walk takes up to forty hops for one."""
+"""Nodes off their bands above which walks that begin with a group that goes home, and drifts, are as many times fewer:
+while many are off plain walks bring in most of them, and such a walk takes up to forty hops for one."""
 NONE, STUCK = -1, -2
 """No group and no node; no exchange brings the node into its band."""
 
@@ -337,10 +337,9 @@ def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
 
 
 @compiled
-def makes_room(state: State, kicked: float) -> bool:
-    """Whether the next walk begins with room for a move, by chance; `kicked`: the part that does while few are off."""
-    part = kicked * min(1.0, FEW_OFF / state.counters[N_OFF])
-    return bool(chance(state) < part and state.counters[N_AWAY] > 0)
+def while_few_are_off(state: State, part: float) -> bool:
+    """By chance, as often as that part says while few nodes are off, and only where groups travel."""
+    return bool(chance(state) < part * min(1.0, FEW_OFF / state.counters[N_OFF]) and state.counters[N_AWAY] > 0)
 
 
 @compiled
@@ -353,21 +352,32 @@ def save(fixed: Fixed, state: State, relay: Relay) -> int:
 
 
 @compiled
-def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, float, float], hops: int) -> int:
+def drift(fixed: Fixed, state: State, relay: Relay) -> None:
+    """Let a node that sent a group send another one, or share what came, with no further node off."""
+    group = state.away[below(state, state.counters[N_AWAY])]
+    brought_in(fixed, state, relay.regroup, fixed.home[group])
+
+
+@compiled
+def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, float, float, float], hops: int) -> int:
     """Walks until all nodes are within their bands, or so many hops are made; hops made.
 
     `knobs`: by how many times what its first node was off a walk may leave another one off; the part of the walks that
     begin with room for a move, as long as few nodes are off; the part of the rounds that try to save one, as long as
-    none is left.
+    none is left; the part that changes what is within its bands, as long as few nodes are off.
     """
-    made, (slack, kicked, saves) = 0, knobs
+    made, (slack, kicked, saves, drifts) = 0, knobs
     while made < hops and state.counters[N_OFF] > 0:
         if state.spent[1] + 1.0 > fixed.allowances[1] and chance(state) < saves:
             made += save(fixed, state, relay)
             continue
+        if while_few_are_off(state, drifts):
+            drift(fixed, state, relay)
+            made += 1
+            continue
         node = state.focus[below(state, state.counters[N_FOCUS])]
         most = slack * chance(state) * excess_of(state, node, state.loads[node])
-        if makes_room(state, kicked):
+        if while_few_are_off(state, kicked):
             made += kick(fixed, state, relay, node, most)
         else:
             made += walk(fixed, state, relay, node, most)
