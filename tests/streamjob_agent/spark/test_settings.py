@@ -8,6 +8,7 @@ from streamjob_agent.bridge import OK, passes
 from streamjob_agent.spark import merge_settings, recommended_settings
 from streamjob_agent.spark.selftest import (
     check_ahead,
+    check_joins,
     check_master,
     check_setting,
     check_version,
@@ -72,6 +73,23 @@ def test_a_check_that_raises_tells_the_error() -> None:
     assert checks.pop("coordinator_round_trip") == "RuntimeError: no such method"
     assert checks.pop("executors_can_leave").startswith("ok, but spark.decommission.enabled is off")
     assert set(checks.values()) == {OK}
+
+
+CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
+
+
+def test_spark_35_may_refuse_a_joins_state_once_it_has_moved() -> None:
+    for conf in ({}, {CHECK: "true"}):
+        told = check_joins(conf, "3.5.9")
+        assert passes(told)
+        assert told.startswith("ok, but with Spark 3.5 an inner join without watermarks")
+        assert f"{CHECK}=false" in told
+    assert check_joins({CHECK: " FALSE"}, "3.5.9") == OK
+
+
+@pytest.mark.parametrize("version", ["4.0.5", "4.3.0", "four"])
+def test_other_versions_compare_a_joins_schemas_on_the_driver(version: str) -> None:
+    assert check_joins({}, version) == OK
 
 
 @pytest.mark.parametrize("version", ["3.4.4", "4.4.0", "four"])
