@@ -16,8 +16,11 @@ from stage import Stage, condition
 ROUNDS = 3
 KEEPERS = "streamjob_operator.kube.job.keeper.Keeper"
 STORED, GONE = (f"streamjob_operator.kube.watched.store.Store.{name}" for name in ("_kept", "_least"))
-BOUNDED = ("streamjob_operator.places.Places._last",)
-"""What is remembered of namespaces that are gone, up to a number of them (test_gone.py)."""
+BOUNDED = (
+    "streamjob_operator.places.Places._last",  # namespaces that are gone, up to a number of them (test_gone.py)
+    "streamjob_operator.kube.process.telemetry.Telemetry._api_requests",  # verbs, kinds and answers, no names
+)
+"""What may grow for a while, by itself."""
 
 
 def application_job(name: str) -> dict[str, Any]:
