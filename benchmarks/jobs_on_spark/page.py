@@ -115,7 +115,7 @@ def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[tuple[str, .
     ours = [one for one in rows if systems.named(one.system).ours is not None and one.job in plain]
     for what in compared.VERDICTS:
         found = [one for one in ours if compared.verdict(one, plain[one.job]) == what]
-        for one in sorted(found, key=_p50_ratio):
+        for one in sorted(found, key=lambda one: _p50(one).mean):
             reachable = f"{100 * plain[one.job].reachable_ratio.mean:.0f} %"
             yield what, f"`{one.job}`", one.system, told_figure(_p50(one)), reachable, f"{one.moves.mean:.0f}"
 
@@ -123,10 +123,6 @@ def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[tuple[str, .
 def _p50(row: Row) -> Figure:
     assert row.ratios is not None
     return row.ratios["p50"]
-
-
-def _p50_ratio(row: Row) -> float:
-    return _p50(row).mean
 
 
 def _speed(row: Row, plain: Mapping[str, Row]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def level_in_rounds(engine: Engine, limits: Limits, rounds: int, orders: Callabl
                 limits.steps_left -= CHUNK
                 if level(engine.fixed, engine.state, scratch, order, CHUNK):
                     break
-        if not 0 < engine.state.counters[N_OFF] < before or limits.over():
+        if not 0 < engine.state.counters[N_OFF] < before or limits.over() or _spent(engine):
             break
     return bool(engine.state.counters[N_OFF] == 0)
 

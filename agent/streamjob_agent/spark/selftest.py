@@ -38,13 +38,18 @@ def check_master(master: str) -> str:
 
 def check_setting(conf: Mapping[str, str], key: str, why: str) -> str:
     """Whether a Boolean setting is off."""
-    return f"{key} is on: {why}" if conf.get(key, "false").strip().lower() == "true" else OK
+    return f"{key} is on: {why}" if _says(conf, key, "true") else OK
+
+
+def _says(conf: Mapping[str, str], key: str, value: str) -> bool:
+    """Whether a Boolean setting is given, and so."""
+    return conf.get(key, "").strip().lower() == value
 
 
 def check_leaving(conf: Mapping[str, str]) -> str:
     """Whether an executor whose node is drained tells the driver; those that a controller removes leave in any case."""
     key = "spark.decommission.enabled"
-    if conf.get(key, "false").strip().lower() == "true":
+    if _says(conf, key, "true"):
         return OK
     return f"{OK}, but {key} is off: an executor whose node is drained is lost unannounced, with true it would say so"
 
@@ -64,7 +69,7 @@ def check_joins(conf: Mapping[str, str], version: str) -> str:
     plan is emptied. 3.5 stores what partition 0 was opened with first, and compares wherever it is opened first later.
     """
     key = "spark.sql.streaming.stateStore.stateSchemaCheck"
-    if _minor(version) != (3, 5) or conf.get(key, "true").strip().lower() == "false":
+    if _minor(version) != (3, 5) or _says(conf, key, "false"):
         return OK
     return (
         f"{OK}, but with Spark 3.5 an inner join without watermarks, of which key groups have moved, fails in a batch "

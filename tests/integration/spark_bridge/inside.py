@@ -38,19 +38,22 @@ def call(session: Any, target: Any, name: str, *arguments: Any) -> Any:
 
 def another(session: Any, target: Any) -> Any:
     """A new object of the same class, made without arguments."""
-    jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
-    constructor = target.getClass().getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
-    constructor.setAccessible(True)
-    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+    return _made(session, target.getClass())
 
 
 def compiled(session: Any, name: str) -> Any:
     """A new object of the Java class that lies beside this file, `name.java`, without a package."""
-    jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
+    jvm = session.sparkContext._jvm
     package = f"streamjob.tests.v{uuid.uuid4().hex}"  # py4j remembers classes by name
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook(f"package {package};\n" + (_JAVA / f"{name}.java").read_text())
-    found = compiler.getClassLoader().loadClass(f"{package}.{name}")
-    constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    return _made(session, compiler.getClassLoader().loadClass(f"{package}.{name}"))
+
+
+def _made(session: Any, of: Any) -> Any:
+    """A new object of a Java class, whoever may make one."""
+    jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
+    constructor = of.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    constructor.setAccessible(True)
     return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))

@@ -8,9 +8,16 @@ from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.api.reading import Reading
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.partition_map.maps import MapView
+from streamjob_operator.waking.cadence import Seen
+from streamjob_operator.waking.rows import Rows
 
 
-def spec_mark(reading: Reading) -> Hashable:
+def view_of(reading: Reading, seen: MapView, rows: Rows | None) -> Seen:
+    """What may wake a cycle: what a person wrote, the agent's report, and the newest batches where they are at hand."""
+    return Seen(status=news_of(seen), rows=rows, spec=_spec_mark(reading))
+
+
+def _spec_mark(reading: Reading) -> Hashable:
     """What a person can change that the loop should see at once."""
     told = (reading.annotations.get(one.value) for one in Annotation)
     return (reading.generation, *told)

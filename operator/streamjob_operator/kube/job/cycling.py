@@ -15,7 +15,7 @@ from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.cycle import turn
 from streamjob_operator.events import told
 from streamjob_operator.kube.api.reading import Reading
-from streamjob_operator.kube.job.cadence import news_of, spec_mark
+from streamjob_operator.kube.job.cadence import view_of
 from streamjob_operator.kube.job.spread import nearest_s, next_s
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.metrics.sources import Reached, Source, open_source, reached
@@ -30,7 +30,7 @@ from streamjob_operator.ports import Ports
 from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
-from streamjob_operator.waking.cadence import Cadence, Seen
+from streamjob_operator.waking.cadence import Cadence
 
 Log = LoggerAdapter[Any]
 Write = Callable[[Facts], None]
@@ -81,8 +81,8 @@ class Cycling:
             return None
         if seen is None or seen.agent is None:
             return None
-        source, period_s = self._open(facts.job), facts.job.spec.balancing.statistics_period_s
-        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
+        period_s = facts.job.spec.balancing.statistics_period_s
+        view = view_of(reading, seen, self._open(facts.job).rows())
         events = self._cadence.happened(view)
         due_s = self._cadence.due_s(period_s, events, view)
         if self._ran:
@@ -101,7 +101,7 @@ class Cycling:
             raise ValueError("a cycle needs a job and its PartitionMap")
         source, recorder, maps = self._open(job), Recorder(), Maps(self._tools.api, reading.document)
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
-        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
+        view = view_of(reading, seen, source.rows())
         woken = self._cadence.happened(view)
         self._ran = True
         self._cadence.began(facts.now_s, dataclasses.replace(view, status=seen.agent))
