@@ -131,6 +131,7 @@ class Actuation:
             busy_s=ledger.recent_busy_s(query.query_id),
             given=self._given.pop(query.query_id, {}),
             first_traffic=ledger.first_traffic(query.query_id),
+            pinned=query.pinned,
             boundary=boundary,
             idle=query.idle,
         )

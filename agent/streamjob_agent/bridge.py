@@ -54,7 +54,8 @@ class Query:
 
     `operators` maps operatorId to its number of partitions; empty until that is known. Stateful operators that share a
     stage run in one task and so move as one: they are one operator here, named by the one nearest to the sink, and its
-    usage, state bytes and placement cover all of them. `idle` ones were between two batches just now.
+    usage, state bytes and placement cover all of them. `idle` ones were between two batches just now. `pinned` key
+    groups stay on their executor while they can: another one that opens their state may fail, see decision 0067.
     """
 
     query_id: str
@@ -63,6 +64,7 @@ class Query:
     operators: Mapping[int, int]
     trigger_interval_s: float | None
     idle: bool = False
+    pinned: frozenset[GroupKey] = frozenset()
 
 
 class Scene(NamedTuple):

@@ -137,6 +137,16 @@ def _queries(facts: Facts) -> Iterator[Metric]:
         ),
     )
     yield gauge(
+        names.GROUP_PINNED,
+        "1 for a key group that stays on its executor while it can, as another one that opens its state may fail.",
+        names.GROUP_LABELS,
+        (
+            ((query.query_id, str(key.operator), str(key.partition)), 1)
+            for query in facts.queries
+            for key in sorted(query.pinned)
+        ),
+    )
+    yield gauge(
         names.QUERY_INFO,
         "1 for each active query.",
         ("query", "name", "run"),

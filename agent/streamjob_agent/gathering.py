@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from streamjob_agent.bridge import Traffic, TrafficReading
 from streamjob_agent.spread import id_order
@@ -41,7 +41,7 @@ def first(state: Wish, world: World) -> Wish:
     """The state with the groups registered where the first traffic draws them, once; as it was where it is not time."""
     if world.first_traffic is None or not due(state, world):
         return state
-    moved = gather(state.registered, world.first_traffic)
+    moved = gather(state.registered, world.first_traffic, world.pinned)
     return dataclasses.replace(
         state,
         registered={**state.registered, **moved},
@@ -50,13 +50,15 @@ def first(state: Wish, world: World) -> Wish:
     )
 
 
-def gather(owners: Mapping[GroupKey, str], reading: TrafficReading) -> dict[GroupKey, str]:
+def gather(
+    owners: Mapping[GroupKey, str], reading: TrafficReading, pinned: Collection[GroupKey] = ()
+) -> dict[GroupKey, str]:
     """The key groups that change places, with their new owners; nothing where too little would become local.
 
     Each operator has as many groups on each executor afterwards as before. Operators are gone through from the sources
     on, and each follows where those that it reads from are by then. The heaviest wishes are met first, so it is not
-    always the best placement; one with fewer local bytes than `owners` is never given. Takes O(n log n) for n groups
-    and pairs.
+    always the best placement; one with fewer local bytes than `owners` is never given. `pinned` groups stay. Takes
+    O(n log n) for n groups and pairs.
     """
     placed = dict(owners)
     groups: defaultdict[int, list[GroupKey]] = defaultdict(list)
@@ -69,7 +71,7 @@ def gather(owners: Mapping[GroupKey, str], reading: TrafficReading) -> dict[Grou
     for operator in _from_the_sources(inputs):
         own = {key: owners[key] for key in groups[operator]}
         pulls = _pulls(inputs[operator], placed)
-        found = _follow(own, pulls)
+        found = _follow(own, pulls, pinned)
         if _local_bytes(found, pulls) > _local_bytes(own, pulls):
             placed.update(found)
     known = [pair for pairs in inputs.values() for pair in pairs]
@@ -106,13 +108,13 @@ def _local_bytes(own: Mapping[GroupKey, str], pulls: Pulls) -> int:
     return sum(pull.get(own[key], 0) for key, pull in pulls.items())
 
 
-def _follow(own: Mapping[GroupKey, str], pulls: Pulls) -> dict[GroupKey, str]:
+def _follow(own: Mapping[GroupKey, str], pulls: Pulls, pinned: Collection[GroupKey]) -> dict[GroupKey, str]:
     """One operator's groups anew, as many on each executor as before: the heaviest wish that there is room for first.
 
     Groups that no wish was met of stay where they can, and take what is left where others took their place.
     """
-    room = Counter(own.values())
-    placed: dict[GroupKey, str] = {}
+    placed = {key: own[key] for key in pinned if key in own}
+    room = Counter(own.values()) - Counter(placed.values())
     for _, key, executor in sorted(_wishes(own, pulls), key=lambda wish: (-wish[0], wish[1], id_order(wish[2]))):
         if key not in placed and room[executor] > 0:
             placed[key] = executor

@@ -24,6 +24,7 @@ GROUP_STATE_BYTES = "streamjob_keygroup_state_bytes"  # checkpoint bytes that a 
 GROUP_STATE_ROWS = "streamjob_keygroup_state_rows"
 GROUP_STATE_MEMORY = "streamjob_keygroup_state_memory_bytes"  # of its state stores, after its newest task
 GROUP_PARTNERS = "streamjob_keygroup_partners"  # key groups of other operators that it sent anything to
+GROUP_PINNED = "streamjob_keygroup_pinned"  # 1 for a group that stays on its executor while it can
 GROUP_EXECUTOR_ID = "streamjob_keygroup_executor_id"  # the executor its newest task ran on, as a number
 
 # Counter per pair of communicating key groups, only the heavy pairs. Labels: see TRAFFIC_LABELS.

@@ -120,11 +120,13 @@ def _age(state: Wish, world: World) -> Wish:
 
 
 def _drop_lost_goals(state: Wish, world: World) -> Wish:
-    """A target that died or was shut in the meantime is no target: the move failed, the planner has to look again."""
+    """A target that died or was shut in the meantime is no target, nor is any of a group that has to stay where it is:
+    the move failed, the planner has to look again."""
     lost = {
         key
         for key, goal in state.goals.items()
-        if (goal not in world.live or goal in world.shut) and world.observed.get(key) != goal
+        if goal not in world.live or goal in world.shut or stays(key, world)
+        if world.observed.get(key) != goal
     }
     return dataclasses.replace(
         state,
@@ -133,6 +135,12 @@ def _drop_lost_goals(state: Wish, world: World) -> Wish:
         failed=state.failed + len(lost),
         failed_total=state.failed_total + len(lost - state.failing),
     )
+
+
+def stays(key: GroupKey, world: World) -> bool:
+    """Whether the group is pinned, and its executor is one to stay on."""
+    ran = world.observed.get(key)
+    return key in world.pinned and ran in world.live and ran not in world.shut
 
 
 def _rescue(state: Wish, world: World) -> Wish:

@@ -57,6 +57,7 @@ def _alike(before: World, now: World) -> bool:
         and before.live == now.live
         and before.shut == now.shut
         and before.operators == now.operators
+        and before.pinned == now.pinned
         and before.first_traffic is now.first_traffic
     )
 

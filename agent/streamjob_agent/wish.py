@@ -18,7 +18,8 @@ class World:
 
     `operators` is empty until the query's first plan; `observed` is the executor of each group's newest task.
     `given` are owners that the bridge chose itself since the last look; `idle`: the query is between two batches.
-    `first_traffic` is that of one of the query's first batches, None where none was read.
+    `first_traffic` is that of one of the query's first batches, None where none was read. `pinned` groups stay on an
+    executor that stays.
     """
 
     operators: Mapping[int, int]
@@ -29,6 +30,7 @@ class World:
     busy_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
     given: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     first_traffic: TrafficReading | None = None
+    pinned: frozenset[GroupKey] = frozenset()
     boundary: bool = True
     idle: bool = False
 

@@ -126,6 +126,7 @@ class Snapshot:
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
     state_memory_bytes: FloatArray | None = None  # (n_groups,), memory of the groups' state; 0.0 where one tells none
+    pinned: tuple[GroupId, ...] = ()  # the agent moves them only where their executor goes
     queries: tuple[QueryPart, ...] = ()
     unmeasured: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     refused: bool = False  # whether the agent has refused what was asked of it last

@@ -39,6 +39,7 @@ class ScriptedAgent:
         self.beside: dict[str, list[str]] = {}
         self.batches = 0
         self.moves_pending = 0
+        self.pinned: frozenset[GroupKey] = frozenset()
         self.actuation = "on"
         self.generation: int | None = None
         self.states = {"0": "ready", "1": "ready", "7": "dead"}
@@ -141,7 +142,14 @@ class ScriptedAgent:
 
     def _facts(self) -> Facts:
         queries = (
-            Query(query_id=one, run_id=self.run, name=None, operators={0: len(owners)}, trigger_interval_s=0.5)
+            Query(
+                query_id=one,
+                run_id=self.run,
+                name=None,
+                operators={0: len(owners)},
+                trigger_interval_s=0.5,
+                pinned=self.pinned,
+            )
             for one, owners in ({self.query: self.owners} | self.beside).items()
         )
         return Facts(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scraped_driver import Bench
 
+from streamjob_agent.wire import GroupKey
 from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
@@ -18,8 +19,10 @@ from streamjob_planners.model import GroupId
 
 
 def test_a_window_of_whole_batches(bench: Bench) -> None:
+    bench.agent.pinned = frozenset({GroupKey(operator=0, partition=2)})
     bench.run(1.0, 2.0, 3.0, 4.0)
     snapshot = bench.observe()
+    assert snapshot.pinned == (GroupId(operator=0, partition=2),)
     batches = snapshot.rates.batches
     assert batches >= 2
     assert snapshot.busy_s.tolist() == pytest.approx([batches * one for one in (1.0, 2.0, 3.0, 4.0)])

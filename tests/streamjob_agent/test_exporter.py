@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
 
@@ -140,6 +141,17 @@ def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
     assert value(metric_names.EXECUTOR_MEMORY_USED, executor="1") == 1001.0
     assert value(metric_names.EXECUTOR_MEMORY_LIMIT, executor="1") == 2000.0
     assert value(metric_names.EXECUTOR_STATE_LIMIT, executor="1", query=QUERY) == 9000.0
+
+
+def test_groups_that_stay_are_told() -> None:
+    agent = measured()
+    facts = agent.facts()
+    (query,) = facts.queries
+    assert parsed(Exporter(lambda: facts).page())["streamjob_keygroup_pinned"] == []
+    pinned = dataclasses.replace(query, pinned=frozenset({GroupKey(operator=0, partition=0)}))
+    page = Exporter(lambda: dataclasses.replace(facts, queries=(pinned,))).page()
+    ((_, labels, value),) = parsed(page)["streamjob_keygroup_pinned"]
+    assert (labels, value) == ({"query": query.query_id, "operator": "0", "partition": "0"}, 1.0)
 
 
 def test_errors_inside_the_bridge_are_shown_too() -> None:

@@ -116,6 +116,17 @@ def test_groups_that_gain_nothing_stay_where_they_are() -> None:
     assert gather(owners, reading(apart)) == {key(0, 0): "1", key(0, 1): "0"}
 
 
+def test_pinned_groups_stay_and_others_come_to_them() -> None:
+    owners, amounts = spread({0: 8, 1: 8}, 2), one_to_one(8, 1000)
+    pinned = frozenset({key(0, 0), key(1, 1), key(9, 0)})
+    moved = gather(owners, reading(amounts), pinned)
+    assert moved
+    assert pinned.isdisjoint(moved)
+    assert counts({**owners, **moved}) == counts(owners)
+    everywhere = frozenset(owners)
+    assert gather(owners, reading(amounts), everywhere) == {}
+
+
 def test_groups_and_owners_that_are_not_known_do_not_count() -> None:
     owners = spread({0: 4, 1: 4}, 2)
     amounts = {**one_to_one(4, 1000), (key(7, 0), key(0, 0)): 10**9, (key(1, 0), key(0, 9)): 10**9}

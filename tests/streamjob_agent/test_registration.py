@@ -37,6 +37,7 @@ class Paper:
     ran: dict[GroupKey, str] = dataclasses.field(default_factory=dict)
     stubborn: frozenset[GroupKey] = frozenset()
     sizes: dict[GroupKey, int] = dataclasses.field(default_factory=dict)
+    pinned: frozenset[GroupKey] = frozenset()
 
     def world(self, boundary: bool = True) -> World:
         return World(
@@ -45,6 +46,7 @@ class Paper:
             shut=self.shut,
             observed=dict(self.ran),
             state_bytes=self.sizes,
+            pinned=self.pinned,
             boundary=boundary,
         )
 
@@ -334,6 +336,42 @@ def test_target_that_dies_in_mid_move_fails_the_move_and_the_group_stays() -> No
     paper.batch()
     assert key not in paper.step()
     assert (paper.state.moves_pending, paper.state.moves_failed) == (0, 1)
+
+
+def test_a_pinned_group_stays_until_its_executor_goes() -> None:
+    paper = running()
+    one, other = [key for key in KEYS if paper.ran[key] == "0"][:2]
+    paper.pinned = frozenset({one})
+    paper.adopt(plan({one: "2", other: "2"}))
+    assert paper.step() == {other: "2"}
+    assert (paper.state.moves_pending, paper.state.moves_failed) == (1, 1)
+    paper.batch()
+    paper.step()
+    assert (paper.ran[one], paper.ran[other], paper.state.done) == ("0", "2", 1)
+
+    paper.shut = frozenset({"0"})
+    paper.adopt(plan({one: "2"}))
+    assert paper.step() == {one: "2"}
+    paper.live = ("1", "2")
+    paper.shut = frozenset()
+    paper.ran[one] = "0"
+    paper.state = dataclasses.replace(paper.state, registered={**paper.state.registered, one: "0"})
+    assert paper.step()[one] == "2", "whose executor is gone has to be opened elsewhere"
+
+
+def test_a_pinned_group_waits_for_no_executor_to_come() -> None:
+    paper = running()
+    one = next(key for key in KEYS if paper.ran[key] == "0")
+    paper.pinned = frozenset({one})
+    rows = {operator: [None] * count for operator, count in OPERATORS.items()}
+    rows[one.operator][one.partition] = 1  # type: ignore[call-overload]
+    arrivals = {operator: tuple(row) for operator, row in rows.items()}
+    paper.adopt(plan(dict(paper.ran), arrivals=arrivals, known_executors=paper.live))
+    paper.live = (*paper.live, "3")
+    assert paper.step() == {}
+    paper.batch()
+    assert paper.step() == {}
+    assert paper.ran[one] == "0"
 
 
 def test_orphan_with_a_living_target_goes_straight_there() -> None:

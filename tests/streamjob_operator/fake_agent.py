@@ -40,6 +40,7 @@ class FakeAgent:
     reads_traffic: bool = True
     tells_stages: bool = True
     state_limit: int | None = None  # memory for state on executor 0; group k's takes 500 + k bytes
+    pinned: tuple[int, ...] = ()  # partitions that stay where they are
     squared_s2: float = 0.0
     idle_since_s: float | None = None
     running: tuple[float, int] | None = None  # the batch that runs: when it began, and its rows
@@ -72,6 +73,7 @@ class FakeAgent:
             lines += [f"{names.GROUP_WARMUP_SECONDS}{labels} {self.warmup_s[partition]}"] * (
                 self.warmup_s[partition] > 0
             )
+        lines += [f'{names.GROUP_PINNED}{{query="q",operator="0",partition="{one}"}} 1' for one in self.pinned]
         for executor in ("0", "1"):
             lines += [f'{names.EXECUTOR_CORES}{{executor="{executor}",host="h"}} 2']
             lines += [f'{names.EXECUTOR_STATE}{{executor="{executor}",state="ready"}} 1']

@@ -144,6 +144,12 @@ def test_all_are_idle_or_none_is() -> None:
     assert join(idle, NAMES, {"c": ("1",)}).rates.idle_since_s is None
 
 
+def test_groups_that_stay_are_named_as_those_of_all_queries() -> None:
+    both = [part(one, batches=10, batch_s=1.0, busy_s=(1.0, 1.0)) for one in ("a", "b")]
+    joined = join([dataclasses.replace(one, pinned=(one.group_ids[1],)) for one in both], NAMES, {})
+    assert joined.pinned == (joined.group_ids[1], joined.group_ids[3])
+
+
 def test_the_least_room_for_state_is_room_for_all() -> None:
     both = [part(one, batches=10, batch_s=1.0, busy_s=(1.0, 1.0)) for one in ("a", "b")]
     limited = [

@@ -230,8 +230,9 @@ def _query(row: list[str]) -> Query:
     return Query(
         query_id=row[1],
         run_id=row[2],
-        name=row[7] or None,
+        name=row[8] or None,
         operators={int(operator): int(partitions) for operator, partitions in operators},
+        pinned=frozenset(GroupKey(operator=int(one), partition=0) for one in row[7].split(",") if one),
         trigger_interval_s=int(row[3]) / _MS if int(row[3]) > 0 else None,
         idle=row[5] == "1",
     )

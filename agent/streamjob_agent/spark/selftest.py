@@ -63,7 +63,7 @@ def check_wait(conf: Mapping[str, str]) -> str:
 
 
 def check_joins(conf: Mapping[str, str], version: str) -> str:
-    """Whether a join's key groups may be opened elsewhere in any batch: with Spark 3.5 not where it compares schemas.
+    """Whether a join's key groups may be opened elsewhere in any batch: with Spark 3.5 not all where it compares schemas.
 
     An inner join's keys are never null in the plan of a batch, but of a side that has no rows and no watermark, whose
     plan is emptied. 3.5 stores what partition 0 was opened with first, and compares wherever it is opened first later.
@@ -72,8 +72,9 @@ def check_joins(conf: Mapping[str, str], version: str) -> str:
     if _minor(version) != (3, 5) or _says(conf, key, "false"):
         return OK
     return (
-        f"{OK}, but with Spark 3.5 an inner join without watermarks, of which key groups have moved, fails in a batch "
-        f"that has rows of one side alone, and after a restart again: {key}=false keeps it from comparing schemas"
+        f"{OK}, but with Spark 3.5 partition 0 of a join stays on its executor while that stays: once it was opened "
+        "elsewhere, an inner join without watermarks fails in a batch that has rows of one side alone, and after a "
+        f"restart again; {key}=false keeps Spark from comparing schemas"
     )
 
 

@@ -59,6 +59,7 @@ def snapshot_between(
         remote_read_bytes=used(names.GROUP_REMOTE_BYTES),
         stages=stages_between(start, end, busy_s),
         warmup_s=used(names.GROUP_WARMUP_SECONDS),
+        pinned=newest.pinned,
         series=series,
     )
 

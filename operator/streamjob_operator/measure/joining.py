@@ -69,11 +69,7 @@ def join(
         run_id="+".join(one.run_id for one in order),
         moves_pending=sum(one.moves_pending for one in order),
         executors=_executors(lead, order),
-        group_ids=tuple(
-            GroupId(operator=group.operator + one.part.first_operator, partition=group.partition)
-            for one in shares
-            for group in one.snapshot.group_ids
-        ),
+        group_ids=tuple(_renamed(one, group) for one in shares for group in one.snapshot.group_ids),
         owners=tuple(owner for one in order for owner in one.owners),
         busy_s=_busy_s(lead, shares),
         cpu_s=columns([one.cpu_s for one in order], scales),
@@ -86,11 +82,17 @@ def join(
         stages=tuple(view for one in shares for view in _stages(one)),
         warmup_s=optional([one.warmup_s for one in order], scales),
         state_memory_bytes=_state_memory(order),
+        pinned=tuple(_renamed(one, group) for one in shares for group in one.snapshot.pinned),
         rates=_rates(lead, shares, idle=not unmeasured),
         series=joined_series(lead, [(one.snapshot, one.weight, one.overlaps) for one in shares], first.first_operator),
         queries=parts,
         unmeasured=unmeasured,
     )
+
+
+def _renamed(share: Share, group: GroupId) -> GroupId:
+    """A key group of one query among those of all."""
+    return GroupId(operator=group.operator + share.part.first_operator, partition=group.partition)
 
 
 def _shares(lead: Snapshot, snapshots: Sequence[Snapshot], names: Mapping[str, str]) -> list[Share]:

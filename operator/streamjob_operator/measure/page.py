@@ -55,7 +55,7 @@ QUERY_SERIES = (
 """Of each query, one value."""
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(QUERY_SERIES, ("query",)),
-    **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
+    **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID, names.GROUP_PINNED), names.GROUP_LABELS),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
     **dict.fromkeys((*STAGE_COUNTERS, names.STAGE_LEVEL), names.STAGE_LABELS),
     names.OPERATOR_SQUARED_SECONDS: names.OPERATOR_LABELS,
@@ -79,7 +79,7 @@ class Page:
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
     series, `parts_s` is by part of the batches, `squared_s2` by operator; all are empty where an agent does not tell.
     `state_memory_bytes` is (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is
-    by executor. `own_bytes` is what all but `group_ids`, which pages share, holds in memory.
+    by executor. `pinned` groups stay where they are, in order. `own_bytes` is what all but `group_ids`, which pages share, holds in memory.
     """
 
     at_s: float
@@ -102,6 +102,7 @@ class Page:
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
     parts_s: Mapping[str, float]
+    pinned: tuple[GroupId, ...] = ()
     own_bytes: int = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +186,7 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
             for operator, value in _second(series.get(names.OPERATOR_SQUARED_SECONDS, {}), query[0]).items()
         },
         parts_s=_second(series.get(names.PART_SECONDS, {}), query[0]),
+        pinned=tuple(ids[labels[1:]] for labels in sorted(series.get(names.GROUP_PINNED, {})) if labels[0] == query[0]),
     )
 
 

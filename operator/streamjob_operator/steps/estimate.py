@@ -19,7 +19,7 @@ from streamjob_planners.batch.by_rows import GroupSeconds, seconds_by_rows
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
-from streamjob_planners.model import BoolArray, FloatArray, LoadModel
+from streamjob_planners.model import BoolArray, FloatArray, GroupId, LoadModel
 
 LOST = "lost"
 """Stands for executors that are gone: a marked node, so that every planner moves its key groups away first."""
@@ -69,7 +69,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinn
     The reference executor has the commonest number of cores and the commonest speed; the capacity of the others is
     relative to it, and what a slow one took long for is less load. Without
     `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
-    Key groups of `pinned` operators stay on executors that stay.
+    Key groups of `pinned` operators stay on executors that stay, and so do those that the agent would not move.
     """
     newest = recent(snapshot)
     snapshot = newest.snapshot
@@ -77,7 +77,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinn
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
     model = _model(snapshot, nodes, cores, memory)
-    model = dataclasses.replace(model, pinned=_pinned(model, pinned))
+    model = dataclasses.replace(model, pinned=_pinned(model, pinned, snapshot.pinned))
     saving = saving_ratio(memory.remote_reads, cores)
     model = (
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
@@ -112,10 +112,13 @@ def _lost(nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> float:
     return float((slots / cores * np.maximum(0.0, 1.0 - speed)).sum())
 
 
-def _pinned(model: LoadModel, operators: Collection[int]) -> BoolArray:
-    """Key groups that must stay, (n_groups,): none of those on executors that go. Each query numbers its own."""
+def _pinned(model: LoadModel, operators: Collection[int], groups: Collection[GroupId]) -> BoolArray:
+    """Key groups that must stay, (n_groups,): none of those on executors that go. Each query numbers its own
+    operators."""
     own = [model.queries.get(one.operator, ("", one.operator))[1] for one in model.group_ids]
     theirs = np.isin(np.array(own, dtype=np.int64), list(operators))
+    if groups:
+        theirs |= np.array([one in groups for one in model.group_ids])
     return np.asarray(theirs & ~model.marked[model.node_of], dtype=np.bool_)
 
 

@@ -158,11 +158,14 @@ def test_owners_that_the_bridge_gave() -> None:
 
 def test_queries_with_and_without_state() -> None:
     executors = "N\t0\thost\t2\t0\nN\t1\thost\t2\t1\n"
-    text = f"{executors}Q\ta\tr1\t5000\t1\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t\t\nQ\tc\tr3\t0\t0\t0\t\t\n"
+    rows = ("a\tr1\t5000\t1\t1\t0:8,2:1\t0,2\tname", "b\tr2\t0\t1\t0\t\t\t", "c\tr3\t0\t0\t0\t\t\t")
+    text = executors + "".join(f"Q\t{row}\n" for row in rows)
     first, unknown = codec.read_queries(text)
     assert (first.query_id, first.name, first.operators, first.trigger_interval_s) == ("a", "name", {0: 8, 2: 1}, 5.0)
     assert (unknown.query_id, unknown.name, unknown.operators, unknown.trigger_interval_s) == ("c", None, {}, None)
     assert [one.idle for one in (first, unknown)] == [True, False]
+    assert first.pinned == {GroupKey(operator=0, partition=0), GroupKey(operator=2, partition=0)}
+    assert unknown.pinned == frozenset()
     stays = Executor(executor_id="0", host="host", cores=2)
     assert codec.read_executors(text) == (stays, dataclasses.replace(stays, executor_id="1", leaving=True))
 

@@ -76,7 +76,7 @@ class Described:
 
     def describe(self) -> str:
         self.asked += 1
-        return f"N\t{self.asked}\thost\t1\t0\nQ\tq{self.asked}\tr\t0\t1\t0\t0:8\t\n"
+        return f"N\t{self.asked}\thost\t1\t0\nQ\tq{self.asked}\tr\t0\t1\t0\t0:8\t\t\n"
 
 
 def test_executors_and_queries_of_one_look_are_one_call_and_no_look_is_an_older_one() -> None:

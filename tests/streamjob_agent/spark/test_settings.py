@@ -82,7 +82,7 @@ def test_spark_35_may_refuse_a_joins_state_once_it_has_moved() -> None:
     for conf in ({}, {CHECK: "true"}):
         told = check_joins(conf, "3.5.9")
         assert passes(told)
-        assert told.startswith("ok, but with Spark 3.5 an inner join without watermarks")
+        assert told.startswith("ok, but with Spark 3.5 partition 0 of a join stays on its executor")
         assert f"{CHECK}=false" in told
     assert check_joins({CHECK: " FALSE"}, "3.5.9") == OK
 

@@ -59,6 +59,16 @@ def test_a_window_holds_whole_batches_and_not_the_first(bench: Bench) -> None:
     assert snapshot.traffic_bytes.toarray()[0, 3] == 200.0
 
 
+def test_groups_that_stay_where_they_are_are_those_of_the_newest_page(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    assert bench.metrics.observe(bench.now_s, 5.0).pinned == ()
+    bench.agent.pinned = (3, 0)
+    bench.batch()
+    found = bench.metrics.observe(bench.now_s, 5.0).pinned
+    assert found == tuple(GroupId(operator=0, partition=at) for at in (0, 3))
+
+
 def test_memory_of_state_and_its_limit_are_those_of_the_query(bench: Bench) -> None:
     bench.batch()
     bench.batch()

@@ -126,6 +126,13 @@ def test_groups_of_pinned_operators_stay_on_executors_that_stay() -> None:
     assert model.pinned.tolist() == [True, True, False, False]
 
 
+def test_groups_that_the_agent_would_not_move_stay_on_executors_that_stay() -> None:
+    seen = snapshot(even(2, 2, 20.0))
+    seen = dataclasses.replace(seen, pinned=(seen.group_ids[1], seen.group_ids[2]))
+    assert estimate(seen, Memory()).model.pinned.tolist() == [False, True, True, False]
+    assert estimate(seen, Memory(marked=("1",))).model.pinned.tolist() == [False, True, False, False]
+
+
 def slow(speed: float, marked: tuple[str, ...] = ()) -> Memory:
     return Memory(batches=Knowledge(paces={"1": Pace(speed=speed, error=0.1)}), marked=marked)
 

@@ -91,7 +91,7 @@ final class JoinRecipes {
   }
 
   /** What Scala keeps private has the class's name before its own. */
-  private static Object hidden(SparkPlan join, String name) throws Exception {
+  static Object hidden(SparkPlan join, String name) throws Exception {
     return method(join, join.getClass().getName().replace('.', '$') + "$$" + name).invoke(join, new Object[0]);
   }
 

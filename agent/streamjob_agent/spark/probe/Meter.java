@@ -256,6 +256,9 @@ final class Meter {
         return -1; // a coalesced stage: its tasks hold several key groups each
       }
       moved = !executor.equals(operator.seen[partition]);
+      if (operator.keeps(partition, executor)) {
+        named.query.given.put(operator.id + "\t" + partition, executor);
+      }
       if (operator.saw(partition, executor, metrics.executorRunTime())) {
         left.add(new Object[] {named.query, operator, Integer.valueOf(partition), Long.valueOf(stage.batch + 1L)});
       }

@@ -22,6 +22,7 @@ final class Operator {
   final boolean[] left; // a task of it has ended elsewhere since it was wanted where it is wanted now
   Object top; // the first stateful node of its stage, in the plan that was read last
   List recipes; // how this run's tasks open its stores, null until somebody asks
+  boolean pinned; // its partition 0 stays where it runs while it can: see Pins
   final double[] work; // recent run time of each group's tasks, for comparison with each other only
 
   Operator(int id, int partitions) {
@@ -44,6 +45,11 @@ final class Operator {
       left[partition] = false;
     }
     return moves;
+  }
+
+  /** Whether a pinned group's first task of the run has ended elsewhere than it is wanted: it is wanted there from now on. */
+  boolean keeps(int partition, String executor) {
+    return pinned && partition == 0 && seen[0] == null && want(0, executor);
   }
 
   /** Whether it is the first task since then that ended where the group is not wanted. */

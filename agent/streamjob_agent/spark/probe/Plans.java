@@ -22,6 +22,7 @@ final class Plans {
   private final Registry registry;
   private final Registrar registrar;
   private final ConcurrentHashMap running;
+  private final Pins pins;
   private final LinkedHashMap read = new LinkedHashMap(); // query id -> ArrayList of {Long batch, Accumulators}
 
   /** What one accumulator says. */
@@ -31,10 +32,11 @@ final class Plans {
     int figure; // its place in a Usage's state, -1 where it says nothing of the state
   }
 
-  Plans(Registry registry, Registrar registrar, ConcurrentHashMap running) {
+  Plans(Registry registry, Registrar registrar, ConcurrentHashMap running, Pins pins) {
     this.registry = registry;
     this.registrar = registrar;
     this.running = running;
+    this.pins = pins;
   }
 
   /** Of a batch's plan, null where it was not read, or is forgotten. */
@@ -133,6 +135,7 @@ final class Plans {
         here[0].top = node;
         operators.put(Integer.valueOf(id), here[0]);
       }
+      here[0].pinned |= pins.pins(node);
       addStores(here[0], node, id);
       addMetrics(node, query, here[0].id, accumulators);
     }
@@ -187,6 +190,7 @@ final class Plans {
         if (old != null && old.partitions == fresh.partitions) {
           old.stores = fresh.stores;
           old.top = fresh.top;
+          old.pinned = fresh.pinned;
           operators.put(Integer.valueOf(fresh.id), old);
         }
       }

@@ -58,7 +58,7 @@ public final class Probe implements AutoCloseable {
     registrar = new Registrar(fleet, registry, coordinator, ahead, gathering);
     wait = new LocalityWait(spark, new OtherWaits(spark, faults));
     removal = new Removal(spark, fleet, registrar, running, faults);
-    plans = new Plans(registry, registrar, running);
+    plans = new Plans(registry, registrar, running, new Pins(spark.version()));
     meter = new Meter(plans);
     binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();

@@ -159,17 +159,21 @@ final class Tracked {
     }
   }
 
-  /** One line: Q, id, run, trigger in ms, planned, idle, then operator:partitions,..., then the name. */
+  /** One line: Q, id, run, trigger in ms, planned, idle, operator:partitions,..., pinned operators, then the name. */
   synchronized void write(StringBuilder out) {
     out.append("Q\t").append(id).append('\t').append(runId).append('\t').append(triggerMs).append('\t');
     out.append(planned ? 1 : 0).append('\t').append(idle ? 1 : 0).append('\t');
     Iterator each = planned ? operators.values().iterator() : new TreeMap().values().iterator();
+    StringBuilder pinned = new StringBuilder();
     String comma = "";
     while (each.hasNext()) {
       Operator operator = (Operator) each.next();
       out.append(comma).append(operator.id).append(':').append(operator.partitions);
       comma = ",";
+      if (operator.pinned) {
+        pinned.append(pinned.length() == 0 ? "" : ",").append(operator.id);
+      }
     }
-    out.append('\t').append(name == null ? "" : name.replace('\t', ' ').replace('\n', ' ')).append('\n');
+    out.append('\t').append(pinned).append('\t').append(name == null ? "" : name.replace('\t', ' ').replace('\n', ' ')).append('\n');
   }
 }
