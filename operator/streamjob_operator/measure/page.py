@@ -55,7 +55,10 @@ QUERY_SERIES = (
 """Of each query, one value."""
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(QUERY_SERIES, ("query",)),
-    **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID, names.GROUP_PINNED), names.GROUP_LABELS),
+    **dict.fromkeys(
+        (*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID, names.GROUP_PINNED),
+        names.GROUP_LABELS,
+    ),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
     **dict.fromkeys((*STAGE_COUNTERS, names.STAGE_LEVEL), names.STAGE_LABELS),
     names.OPERATOR_SQUARED_SECONDS: names.OPERATOR_LABELS,
