@@ -63,7 +63,7 @@ def check_wait(conf: Mapping[str, str]) -> str:
 
 
 def check_joins(conf: Mapping[str, str], version: str) -> str:
-    """Whether a join's key groups may be opened elsewhere in any batch: with Spark 3.5 not all where it compares schemas.
+    """Whether a join's key groups may be opened elsewhere in any batch: not all where Spark 3.5 compares schemas.
 
     An inner join's keys are never null in the plan of a batch, but of a side that has no rows and no watermark, whose
     plan is emptied. 3.5 stores what partition 0 was opened with first, and compares wherever it is opened first later.

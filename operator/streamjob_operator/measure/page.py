@@ -82,7 +82,8 @@ class Page:
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
     series, `parts_s` is by part of the batches, `squared_s2` by operator; all are empty where an agent does not tell.
     `state_memory_bytes` is (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is
-    by executor. `pinned` groups stay where they are, in order. `own_bytes` is what all but `group_ids`, which pages share, holds in memory.
+    by executor. `pinned` groups stay where they are, in order. `own_bytes` is what all but `group_ids`, which pages
+    share, holds in memory.
     """
 
     at_s: float
