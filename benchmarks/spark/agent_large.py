@@ -69,12 +69,12 @@ def make_jar(path: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def busiest_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
-    """The driver's threads that took most between two counts, by name without its number, ms a batch."""
+def busiest_ms(early: dict[str, Any], late: dict[str, Any], of: str) -> dict[str, float]:
+    """The threads `of` the JVM or of Python that took most between two counts, by name, ms a batch."""
     batches, sums = late["batch"] - early["batch"], dict[str, float]()
-    for name, seconds in late["jvm_s"].items():
+    for name, seconds in late[of].items():
         kind = name.rsplit("#", 1)[0].rstrip("0123456789")
-        sums[kind] = sums.get(kind, 0.0) + seconds - early["jvm_s"].get(name, 0.0)
+        sums[kind] = sums.get(kind, 0.0) + seconds - early[of].get(name, 0.0)
     most = sorted(sums, key=lambda kind: -sums[kind])[:THREADS_TOLD]
     return {kind: round(1000.0 * sums[kind] / batches, 1) for kind in most}
 
@@ -92,8 +92,8 @@ def one_run(side: str, partitions: int, jar: pathlib.Path, args: argparse.Namesp
         "at": stamp(),
         "executors": args.executors,
     }
-    took = {"took_s": round(time.monotonic() - began_s, 1), "threads_ms": busiest_ms(early, late)}
-    return {**record, **parts_ms(early, late), **took}
+    took = {"took_s": round(time.monotonic() - began_s, 1), "python_ms": busiest_ms(early, late, "threads_s")}
+    return {**record, **parts_ms(early, late), **took, "threads_ms": busiest_ms(early, late, "jvm_s")}
 
 
 def one_part(early: dict[str, Any], late: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -61,7 +62,14 @@ def cpu(threads: Any) -> dict[str, Any]:
     python_s = time.process_time() - time.thread_time()
     rows = [line.split("\t") for line in threads.spent().splitlines()]
     named_s = {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}
-    return {"python_s": python_s, "jvm_s": named_s, "driver_s": threads.whole() / 1e9}
+    return {"python_s": python_s, "threads_s": others_s(), "jvm_s": named_s, "driver_s": threads.whole() / 1e9}
+
+
+def others_s() -> dict[str, float]:
+    """CPU seconds so far of Python's other threads that run, by name and number; those that ended are in no row."""
+    others = [one for one in threading.enumerate() if one is not threading.current_thread() and one.ident]
+    clocks = {f"{one.name}#{one.ident}": time.pthread_getcpuclockid(one.ident or 0) for one in others}
+    return {name: time.clock_gettime(number) for name, number in clocks.items()}
 
 
 def ended(spark: Any) -> int:
