@@ -118,7 +118,8 @@ def _pinned(model: LoadModel, operators: Collection[int], groups: Collection[Gro
     own = [model.queries.get(one.operator, ("", one.operator))[1] for one in model.group_ids]
     theirs = np.isin(np.array(own, dtype=np.int64), list(operators))
     if groups:
-        theirs |= np.array([one in groups for one in model.group_ids])
+        named = frozenset(groups)  # as many as who made the agent's page cares to name
+        theirs |= np.array([one in named for one in model.group_ids])
     return np.asarray(theirs & ~model.marked[model.node_of], dtype=np.bool_)
 
 
