@@ -21,7 +21,7 @@ FAILS = {
     "executors_can_leave": "nothing; drained nodes take executors unannounced: `spark.decommission.enabled` is off",
     "coordinator_round_trip": "a registration that the coordinator does not give back, or keeps",
     "state_ahead": "nothing; where far state cannot be opened before a move's first task, it tells why",
-    "joins": "nothing; with Spark 3.5 it tells that partition 0 of joins stays where it is, why, and of the setting that lets it move",
+    "joins": "nothing; with Spark 3.5 it tells why partition 0 of joins stays, and what lets it move",
 }
 
 
