@@ -125,7 +125,7 @@ def _drop_lost_goals(state: Wish, world: World) -> Wish:
     lost = {
         key
         for key, goal in state.goals.items()
-        if goal not in world.live or goal in world.shut or stays(key, world)
+        if goal not in world.live or goal in world.shut or _stays(key, world)
         if world.observed.get(key) != goal
     }
     return dataclasses.replace(
@@ -137,7 +137,7 @@ def _drop_lost_goals(state: Wish, world: World) -> Wish:
     )
 
 
-def stays(key: GroupKey, world: World) -> bool:
+def _stays(key: GroupKey, world: World) -> bool:
     """Whether the group is pinned, and its executor is one to stay on."""
     ran = world.observed.get(key)
     return key in world.pinned and ran in world.live and ran not in world.shut

@@ -92,8 +92,8 @@ def one_run(side: str, partitions: int, jar: pathlib.Path, args: argparse.Namesp
         "at": stamp(),
         "executors": args.executors,
     }
-    took = {"took_s": round(time.monotonic() - began_s, 1), "python_ms": busiest_ms(early, late, "threads_s")}
-    return {**record, **parts_ms(early, late), **took, "threads_ms": busiest_ms(early, late, "jvm_s")}
+    busiest = {"python_ms": busiest_ms(early, late, "threads_s"), "threads_ms": busiest_ms(early, late, "jvm_s")}
+    return {**record, **parts_ms(early, late), "took_s": round(time.monotonic() - began_s, 1), **busiest}
 
 
 def one_part(early: dict[str, Any], late: dict[str, Any]) -> dict[str, Any]:

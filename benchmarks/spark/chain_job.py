@@ -67,9 +67,11 @@ def cpu(threads: Any) -> dict[str, Any]:
 
 def others_s() -> dict[str, float]:
     """CPU seconds so far of Python's other threads that run, by name and number; those that ended are in no row."""
-    others = [one for one in threading.enumerate() if one is not threading.current_thread() and one.ident]
-    clocks = {f"{one.name}#{one.ident}": time.pthread_getcpuclockid(one.ident or 0) for one in others}
-    return {name: time.clock_gettime(number) for name, number in clocks.items()}
+    return {
+        f"{one.name}#{one.ident}": time.clock_gettime(time.pthread_getcpuclockid(one.ident))
+        for one in threading.enumerate()
+        if one.ident and one is not threading.current_thread()
+    }
 
 
 def ended(spark: Any) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from inside import call, compiled, field, swap
 from pyspark.sql import functions as F
+from test_placement import rotated
 
 from streamjob_agent.spark import connect
 
@@ -29,12 +30,6 @@ def start_counts(stream: Any, sink: Any, folder: pathlib.Path | None = None) -> 
     counts = stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
     writer = counts.writeStream.outputMode("update").foreachBatch(sink)
     return writer.option("checkpointLocation", str(folder or stream.checkpoint)).start()
-
-
-def rotated(watch: Any, seen: Any) -> Any:
-    ring = watch.executors()
-    index = {executor.executor_id: i for i, executor in enumerate(ring)}
-    return {key: ring[(index[owner] + 1) % len(ring)] for key, owner in seen.items()}
 
 
 def test_an_interrupt_that_strikes_while_the_probe_works_is_still_there_afterwards(

@@ -6,6 +6,7 @@ import collections
 from typing import Any
 
 import pytest
+from test_placement import rotated
 
 from streamjob_agent.wire import GroupKey
 
@@ -15,7 +16,16 @@ CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 FIRST = GroupKey(operator=0, partition=0)
 
 
-def joined(watch: Any, streams: tuple[Any, Any], pairs: collections.Counter[tuple[str, int, int]]) -> Any:
+def filled(two_streams: Any) -> tuple[Any, Any]:
+    """Both streams, with a file each."""
+    (left, _), (right, _) = two_streams
+    for stream in (left, right):
+        stream.lines_per_file = 40
+        stream.write(keys=10)
+    return left, right
+
+
+def joined(streams: tuple[Any, Any], pairs: collections.Counter[tuple[str, int, int]]) -> Any:
     """An inner join of two streams without watermarks; its answer goes to `pairs`."""
 
     def keep(frame: Any, _: int) -> None:
@@ -38,35 +48,26 @@ def pinned(watch: Any, query: Any) -> frozenset[GroupKey]:
 def test_a_join_without_watermarks_goes_on_with_rows_of_one_side_alone_once_what_may_move_has_moved(
     watch: Any, two_streams: Any
 ) -> None:
-    (left, _), (right, _) = two_streams
-    for stream in (left, right):
-        stream.lines_per_file = 40
-        stream.write(keys=10)
+    left, right = filled(two_streams)
     pairs: collections.Counter[tuple[str, int, int]] = collections.Counter()
-    query = joined(watch, (left, right), pairs)
+    query = joined((left, right), pairs)
     seen = watch.run(query)
     older = watch.bridge.spark_version().startswith("3.5")
     stays = pinned(watch, query)
     assert stays == ({FIRST} if older else frozenset())
-    ring = watch.executors()
-    index = {executor.executor_id: at for at, executor in enumerate(ring)}
-    wanted = watch.move_all(
-        query, {key: ring[(index[owner] + (key not in stays)) % len(ring)] for key, owner in seen.items()}
-    )
+    elsewhere = rotated(watch, seen)
+    moved = watch.move_all(query, {key: executor for key, executor in elsewhere.items() if key not in stays})
     right.write(keys=10)
-    assert watch.run(query) == wanted
+    assert watch.run(query) == {**seen, **moved}
     assert pairs == expected(left, right)
     query.stop()
 
 
 def test_nothing_stays_where_schemas_are_not_compared(watch: Any, two_streams: Any) -> None:
-    (left, _), (right, _) = two_streams
-    for stream in (left, right):
-        stream.lines_per_file = 40
-        stream.write(keys=10)
+    left, right = filled(two_streams)
     watch.cluster.session.conf.set(CHECK, "false")
     try:
-        query = joined(watch, (left, right), collections.Counter())
+        query = joined((left, right), collections.Counter())
         watch.run(query)
         assert pinned(watch, query) == frozenset()
         query.stop()

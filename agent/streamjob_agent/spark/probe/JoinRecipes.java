@@ -19,6 +19,11 @@ final class JoinRecipes {
   private JoinRecipes() {
   }
 
+  /** Whether a node joins two streams. */
+  static boolean joins(SparkPlan node) {
+    return node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin");
+  }
+
   static void add(SparkPlan join, List found) throws Exception {
     int format = (int) Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");

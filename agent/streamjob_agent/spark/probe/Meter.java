@@ -257,7 +257,7 @@ final class Meter {
       }
       moved = !executor.equals(operator.seen[partition]);
       if (operator.keeps(partition, executor)) {
-        named.query.given.put(operator.id + "\t" + partition, executor);
+        named.query.report(operator, partition);
       }
       if (operator.saw(partition, executor, metrics.executorRunTime())) {
         left.add(new Object[] {named.query, operator, Integer.valueOf(partition), Long.valueOf(stage.batch + 1L)});

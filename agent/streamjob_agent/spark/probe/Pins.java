@@ -16,7 +16,7 @@ final class Pins {
 
   /** Whether partition 0 of the node's stage should stay where it is. */
   boolean pins(SparkPlan node) {
-    return compares && node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin") && checks(node);
+    return compares && JoinRecipes.joins(node) && checks(node);
   }
 
   private static boolean checks(SparkPlan join) {

@@ -159,7 +159,7 @@ final class Plans {
       while (names.hasNext()) {
         operator.addStore(id, (String) names.next());
       }
-    } else if (node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin")) {
+    } else if (JoinRecipes.joins(node)) {
       for (int i = 0; i < Binder.JOIN_STORES.length; i++) {
         operator.addStore(id, Binder.JOIN_STORES[i]);
       }

@@ -31,7 +31,7 @@ final class Recipes {
     Iterator nodes = nodes(later).iterator();
     while (nodes.hasNext()) {
       SparkPlan node = (SparkPlan) nodes.next();
-      if (node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin")) {
+      if (JoinRecipes.joins(node)) {
         JoinRecipes.add(node, found);
       }
     }

@@ -60,7 +60,7 @@ final class Registrar {
           String owner = operator.owner(p) == null ? holder(query, operator, p) : null;
           if (owner != null && fleet.host(owner) != null) {
             operator.want(p, owner);
-            query.given.put(operator.id + "\t" + p, owner);
+            query.report(operator, p);
           }
         }
       }

@@ -75,9 +75,12 @@ final class Tracked {
   synchronized void report(List groups) {
     for (int i = 0; i < groups.size(); i++) {
       Object[] group = (Object[]) groups.get(i);
-      int partition = ((Integer) group[1]).intValue();
-      given.put(((Operator) group[0]).id + "\t" + partition, ((Operator) group[0]).owner(partition));
+      report((Operator) group[0], ((Integer) group[1]).intValue());
     }
+  }
+
+  synchronized void report(Operator operator, int partition) {
+    given.put(operator.id + "\t" + partition, operator.owner(partition));
   }
 
   /** Whether `writeGiven` would tell anything. */
