@@ -1,9 +1,9 @@
 """What tasks take by the rows of their batch: seconds of a batch that rows do not change, and seconds for each row.
 
-The seconds of an operator's tasks are laid along a straight line over the rows of the whole batch, by least squares
-(Gauss, "Theoria combinationis observationum", 1823), batches weighing alike. The line says something only where rows
-have varied: its slope must be known well enough to tell tasks that go with their rows from tasks that do not care.
-Elsewhere nobody knows, and it is said so.
+The seconds of an operator's tasks are laid along a straight line over the rows of the whole batch, whose level may
+drift meanwhile (`drifting_line`), batches weighing alike. The line says something only where rows have varied: its
+slope must be known well enough to tell tasks that go with their rows from tasks that do not care. Elsewhere nobody
+knows, and it is said so.
 
 What rows do not change is of two kinds: Spark's own seconds of a task, which are the same for all tasks of an operator,
 and what goes with a key group's size, such as work on its whole state. Lines of single groups tell them apart: where
@@ -15,13 +15,17 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from scipy.special import stdtrit
 
 from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.batch.drifting_line import Slope, slope_of
 
 LEAST_ROWS = 6
 """Rows of a series from which a line is laid."""
+SURE = 0.975
+"""Of a slope's interval, one-sided by Student's distribution: it holds nineteen of twenty."""
 DEVIATIONS = 2.0
-"""Standard errors on each side of the interval of a slope: nineteen of twenty."""
+"""Standard errors that what all tasks have alike must be above."""
 LEAST_TASKS = 8
 """Key groups of an operator from which their lines tell what all of its tasks have alike."""
 MOST_BY_SIZE = 0.9
@@ -92,9 +96,8 @@ def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, ope
     lines, fixed_ratio = {}, np.zeros(operator.size)
     for one in np.unique(operator).tolist():
         mine = operator == one
-        line = _line(per_batch[:, mine].sum(axis=1), rows / weight, weight)
+        line = _line(per_batch[:, mine], rows / weight, weight)
         if line is not None:
-            line = dataclasses.replace(line, task_s=_alike_s(per_batch[:, mine], rows / weight, weight, line))
             lines[one], fixed_ratio[mine] = line, _parts(mean_s[mine], line)
     return GroupSeconds(
         mean_s=mean_s,
@@ -107,21 +110,21 @@ def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, ope
 
 
 def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Line | None:
-    """The line of one operator; None where rows explain nothing."""
-    mean_s, mean_rows = (float((weight * one).sum() / weight.sum()) for one in (seconds, rows))
-    varied = float((weight * (rows - mean_rows) ** 2).sum())
-    if weight.size < LEAST_ROWS or varied <= 0 or mean_s <= 0 or mean_rows <= 0:
+    """The line of one operator, of whose tasks `seconds` are, (n_rows, n_groups); None where rows explain nothing."""
+    mean_s, mean_rows = (float(weight @ one / weight.sum()) for one in (seconds.sum(axis=1), rows))
+    if weight.size < LEAST_ROWS or mean_s <= 0 or mean_rows <= 0 or not np.ptp(rows) > 0:
         return None
-    slope = float((weight * (rows - mean_rows) * (seconds - mean_s)).sum()) / varied
-    left = seconds - mean_s - slope * (rows - mean_rows)
-    error = DEVIATIONS * float(np.sqrt((weight * left**2).sum() / (weight.size - 2) / varied))
+    slope = slope_of(seconds.sum(axis=1), rows, weight)
     whole = mean_s / mean_rows  # the slope of tasks that take nothing without a row
-    if error > KNOWN * whole:
+    error_ratio = float(stdtrit(weight.size - 2, SURE)) * slope.error / whole
+    if error_ratio > KNOWN:
         return None
-    return Line(fixed_ratio=float(np.clip(1.0 - slope / whole, 0.0, 1.0)), error_ratio=error / whole)
+    fixed_ratio = float(np.clip(1.0 - slope.value / whole, 0.0, 1.0))
+    task_s = _alike_s(seconds, rows, weight, slope, fixed_ratio)
+    return Line(fixed_ratio=fixed_ratio, error_ratio=error_ratio, task_s=task_s)
 
 
-def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Line) -> float:
+def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Slope, fixed_ratio: float) -> float:
     """Seconds without a row that each of an operator's tasks has alike; 0 where chance may be all that shows them.
 
     `seconds` (n_rows, n_groups). Where groups' lines begin is laid along a line over their means, lighter ones with
@@ -132,7 +135,7 @@ def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Li
     known = mean_s > 0
     if int(known.sum()) < LEAST_TASKS:
         return 0.0
-    slope = (weight * (rows - mean_rows)) @ (seconds - mean_s) / float(weight @ (rows - mean_rows) ** 2)
+    slope = line.weights @ (seconds - mean_s)
     size, begin = mean_s[known], (mean_s - slope * mean_rows)[known]
     columns = np.stack([1.0 / np.sqrt(size), np.sqrt(size)], axis=1)  # of 1 and of the size, over the deviation
     inverse = np.linalg.pinv(columns.T @ columns)
@@ -141,7 +144,7 @@ def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Li
     left = (begin - first_s - by_size * size) / np.sqrt(size)
     leverage = np.minimum((columns @ inverse * columns).sum(axis=1), MOST_LEVERAGE)
     error_s = DEVIATIONS * float(np.sqrt(((inverse[0] @ columns.T * left / (1.0 - leverage)) ** 2).sum()))
-    most_s = line.fixed_ratio * float(size.mean())
+    most_s = fixed_ratio * float(size.mean())
     if first_s <= error_s:
         return 0.0
     # A group begins at alike + by_size (mean - alike): what all have alike does not go with the size once more.

@@ -159,18 +159,29 @@ def _worth_having(paces: Paces, most: int, outlook: Outlook, aim: Aim) -> int:
     """The fewest that keep up at all, where some do, and of which twice as many would hardly make batches shorter."""
     rows = outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0)
 
-    def long(executors: int) -> float:
-        found = paces(executors)
-        return found.batch_s(rows) if rows > 0.0 else found.row_s  # batches without end: rows take all of it
-
     def grows(executors: int) -> bool:
         return outlook.rate_rps * paces(executors).row_s > KEEPS_UP
 
-    def flat(executors: int) -> bool:
-        return long(2 * executors) >= (1.0 - WORTH) * long(executors)
-
     keeps_up = 1 if grows(most) or outlook.most_rows is not None else smallest(lambda n: not grows(n), most)
+    settles = rows <= 0.0 and not grows(most)
+
+    def long(executors: int) -> float:
+        found = paces(executors)
+        if settles:
+            return _settled_s(found, outlook.rate_rps)
+        return found.batch_s(rows) if rows > 0.0 else found.row_s  # batches without end: rows take all of it
+
+    def flat(executors: int) -> bool:
+        more = min(2 * executors, most) if settles else 2 * executors
+        return math.isfinite(long(executors)) and long(more) >= (1.0 - WORTH) * long(executors)
+
     return max(keeps_up, smallest(flat, most))
+
+
+def _settled_s(pace: Pace, rate_rps: float) -> float:
+    """Seconds of batches that follow each other at once: longer by far where rows take nearly all of the time."""
+    rows = pace.settled_rows(rate_rps, 0.0)
+    return math.inf if rows is None else pace.batch_s(rows)
 
 
 def _late(pace: Pace, batch: Duration, outlook: Outlook, aim: Aim) -> float:

@@ -168,6 +168,32 @@ def test_a_load_that_no_number_keeps_up_with_has_all_that_help(hot: float, execu
     assert (found.reached, found.executors) == (False, executors)
 
 
+@pytest.mark.parametrize("rate", [250.0, 350.0, 400.0, 430.0, 500.0])
+@pytest.mark.parametrize("hot", [0.0, 0.28, 0.4])
+@pytest.mark.parametrize("most", [4, 12])
+def test_of_batches_on_end_the_time_they_settle_at_is_weighed(rate: float, hot: float, most: int) -> None:
+    """Where rows take more of the time than they may on any number, the answer is none on which batches that follow
+    each other at once settle far longer than on twice as many. Seen on real Spark: with four executors batches of 5 s,
+    and "3 executors would do", on which they would have taken 29 s."""
+    paces, outlook = (
+        paces_of(work(row_s=5e-3, hot=hot, fixed_s=1.3), 800.0),
+        Outlook(rate_rps=rate, backlog_rows=0.0, trigger_s=0.0, ready_s=30.0),
+    )
+    found = fewest(paces, most, paces(4), outlook, dataclasses.replace(KEEP_UP, busy_ratio=0.1))
+
+    def settled_s(executors: int) -> float:
+        rows = paces(executors).settled_rows(rate, 0.0)
+        return np.inf if rows is None else paces(executors).batch_s(rows)
+
+    assert not found.reached
+    if settled_s(most) < np.inf:
+        least_s = settled_s(min(2 * found.executors, most))
+        assert settled_s(found.executors) <= least_s / 0.8 + 1e-9
+        for fewer in range(1, found.executors):
+            falls_behind = rate * paces(fewer).row_s > 0.95
+            assert falls_behind or settled_s(fewer) > settled_s(min(2 * fewer, most)) / 0.8
+
+
 def test_the_first_batch_on_executors_that_come_is_a_long_one() -> None:
     """40,000 rows take four executors 10.5 s, and 14.5 s while cold: 14,500 wait then, and 10,000 after that."""
     two, four = pace(work(), 10_000.0, 2, 1), pace(work(), 10_000.0, 4, 1)
