@@ -62,9 +62,9 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
     measure of what may wait. Without a lag a source with a cap looks like one that brings no more.
     """
     rates, trigger_s = snapshot.rates, snapshot.rates.trigger_interval_s or 0.0
-    rate_rps = max(0.0, _window_rps(snapshot, lags))
     most_rows = cap_of(snapshot)
     known = came(snapshot, most_rows is not None)
+    rate_rps = max(0.0, _window_rps(snapshot, lags) if lags or known is None else _come_rps(known, snapshot))
     newest_rps = None if known is None else _newest_rps(known)
     if newest_rps is not None and newest_rps > STEP * rate_rps:
         rate_rps = newest_rps
@@ -104,6 +104,12 @@ def _window_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
     if abs(before.at_s - start_s) > max(rates.mean_batch_s, rates.trigger_interval_s or 0.0):
         taken_rps = _taken_rps(snapshot, before.at_s)
     return taken_rps + (now.rows - before.rows) / (now.at_s - before.at_s)
+
+
+def _come_rps(known: Came, snapshot: Snapshot) -> float:
+    """Rows a second that came within the window, or as those of its one batch: batches on end that work off what
+    gathered during a long one take more than comes."""
+    return min(snapshot.rates.input_rps, known.mean_rps(snapshot.taken_at_s - snapshot.window_s))
 
 
 def _taken_rps(snapshot: Snapshot, since_s: float) -> float:

@@ -19,12 +19,18 @@ LONG_RATIO = 0.5
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Came:
-    """Rows a second that came before each batch, around when, and for how many batches a value stands, each (n,),
-    oldest first."""
+    """Rows a second that came before each batch, around when, within how many seconds, and for how many batches a value
+    stands, each (n,), oldest first."""
 
     at_s: FloatArray
     rps: FloatArray
+    over_s: FloatArray
     batches: IntArray
+
+    def mean_rps(self, since_s: float) -> float:
+        """Rows a second of what came since then; of the newest value where all are older."""
+        newest = self.at_s >= min(since_s, float(self.at_s[-1]))
+        return float(self.rps[newest] @ self.over_s[newest] / self.over_s[newest].sum())
 
 
 def came(snapshot: Snapshot, capped: bool) -> Came | None:
@@ -47,7 +53,8 @@ def came(snapshot: Snapshot, capped: bool) -> Came | None:
     more = None if capped else _since_newest(rates, begun_s[-1], rps[-1])
     if more is not None:
         at_s, rps, batches = np.append(at_s, more[0]), np.append(rps, more[1]), np.append(batches, 1)
-    return Came(at_s=at_s, rps=rps, batches=batches)
+        between_s = np.append(between_s, 2.0 * (more[0] - begun_s[-1]))
+    return Came(at_s=at_s, rps=rps, over_s=between_s, batches=batches)
 
 
 def _told(series: BatchSeries, trigger_s: float | None) -> BoolArray:

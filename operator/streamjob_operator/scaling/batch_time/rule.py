@@ -96,6 +96,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
         calm_why=calm_why,
         keeps=keeps,
         rises=view.ahead.method is Method.RISE,
+        behind=found.today.batch is None,
         more_groups=None if fits else words.more(view, found.out, aim, model),
     )
 

@@ -24,7 +24,7 @@ class Call:
     """Executors that this moment asks for: `out` to grow to at `rate_rps`, `calm` to shrink to at most, and why.
 
     `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does. `rises`:
-    whether the rate rises steeply.
+    whether the rate rises steeply. `behind`: whether batches would grow without end on the executors that are wanted.
     `more_groups`: what might do where no number of executors does.
     """
 
@@ -35,6 +35,7 @@ class Call:
     calm_why: str
     keeps: str = ""
     rises: bool = False
+    behind: bool = False
     more_groups: MoreGroups | None = None
 
 
@@ -106,6 +107,8 @@ def _veto(call: Call, situation: Situation, state: State, found: Arriving) -> st
         return "none may leave while there is a backlog"
     if call.rises:
         return "none may leave while the rate rises steeply"
+    if call.behind:
+        return "none may leave while rows come faster than they are taken"
     return None
 
 

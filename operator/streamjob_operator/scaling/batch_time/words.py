@@ -36,8 +36,7 @@ def fits(view: View, judged: Judged, aim: Aim) -> str:
 
 
 def _takes(judged: Judged, aim: Aim) -> str:
-    executors = judged.pace.executors
-    many = "one executor" if executors == 1 else f"{executors} executors"
+    many = _many(judged.pace.executors)
     if judged.batch is None:
         return f"batches of {many} would grow without end"
     if aim.batch_s is None:
@@ -81,13 +80,11 @@ def _foretold(forecast: Forecast) -> str:
 
 
 def _floor(found: Fewest, aim: Aim, model: LoadModel, most_groups: int) -> str:
-    pace = found.judged.pace
-    least_s = 0.0 if found.judged.batch is None else found.judged.batch.mean_s
+    pace, batch = found.judged.pace, found.judged.batch
+    on_these = "grow without end" if batch is None else f"take {_seconds(batch.mean_s)}"
     wanted = "" if aim.batch_s is None else f" ({_seconds(aim.batch_s)} wanted)"
     told = f"no number of executors up to the largest brings batches within their time{wanted}"
-    return (
-        f"{told}: {_part(pace.longest, model, aim, most_groups)}; {pace.executors} executors take {_seconds(least_s)}"
-    )
+    return f"{told}: {_part(pace.longest, model, aim, most_groups)}; batches of {_many(pace.executors)} {on_these}"
 
 
 def more(view: View, found: Fewest, aim: Aim, model: LoadModel) -> MoreGroups | None:
@@ -120,6 +117,10 @@ def _part(binding: Binding, model: LoadModel, aim: Aim, most_groups: int) -> str
         told = "" if many is None else many.told()
         return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}{told}"
     return f"the slowest executor of a stage takes {_seconds(binding.seconds)}"
+
+
+def _many(executors: int) -> str:
+    return "one executor" if executors == 1 else f"{executors} executors"
 
 
 def _seconds(value: float) -> str:

@@ -134,6 +134,17 @@ def test_what_the_batch_that_runs_began_with_counts_as_waiting() -> None:
     assert behind.backlog_rows == pytest.approx(9000.0 - 1.5 * 1000.0)
 
 
+def test_batches_that_work_off_what_gathered_in_a_long_one_are_no_higher_rate() -> None:
+    """Seen on real Spark, from files: 2,970 rows that came during a batch of 8 s were taken in 5.1 s. No number of
+    executors keeps up with that rate, so that one of four seemed to be of no use."""
+    found = merged(1, 1, 1, 1, length_s=(10.0, 40.0, 20.0, 10.0), trigger_s=None)
+    for window_s in (10.0, 30.0):
+        taken_rps = 2000.0 / 10.0 if window_s == 10.0 else 6000.0 / 30.0
+        window = dataclasses.replace(found, window_s=window_s)
+        window = dataclasses.replace(window, rates=dataclasses.replace(found.rates, input_rps=taken_rps))
+        assert arriving(window, (), None).rate_rps == pytest.approx(100.0)
+
+
 def lags(*rows: float, at_s: float = 1000.0, every_s: float = 20.0) -> tuple[LagSeen, ...]:
     """Readings of the lag up to a moment, oldest first."""
     return tuple(LagSeen(at_s=at_s - every_s * ago, rows=one) for ago, one in reversed(list(enumerate(rows[::-1]))))

@@ -11,6 +11,8 @@ from worlds import World, even, job, series_with
 
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.batch_time.arriving import arriving
+from streamjob_operator.scaling.batch_time.state import State as BatchTimeState
+from streamjob_operator.scaling.batch_time.steady import Call, settle
 from streamjob_operator.scaling.rule import Fleet, Situation, State, Wish
 from streamjob_operator.values import Lag, Memory, Snapshot
 from streamjob_planners.batch.knowledge import Knowledge
@@ -172,3 +174,16 @@ def test_a_query_that_waits_needs_what_its_state_needs() -> None:
     assert wish.needed < 3
     assert "has waited for data" in wish.why
     assert Fleet(ready=3, wanted=3, marked=0) == told(snapshot).fleet
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_none_leaves_while_rows_come_faster_than_they_are_taken(behind: bool) -> None:
+    """Where no number of executors keeps up, two may be as good as four; who is there stays all the same."""
+    call = Call(out=4, rate_rps=900.0, calm=2, why="four fit", calm_why="two would do", behind=behind)
+    policy, state, wishes = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s")), BatchTimeState(), []
+    for cycle in range(6):
+        snapshot = seen(even(4, 2, 5.0), 1000.0 + 10.0 * cycle)
+        wish, state = settle(call, situation_of(snapshot, policy=policy), state, arriving(snapshot, (), None))
+        wishes.append(wish)
+    assert [one.executors for one in wishes[3:]] == ([4] * 3 if behind else [2] * 3)
+    assert ("faster than they are taken" in wishes[-1].why) is behind

@@ -154,12 +154,12 @@ SHARED = "; more key groups help only if several keys share it: streamjob repart
 )
 def test_what_keeps_every_number_of_executors_from_it(longest: Binding, words: str) -> None:
     found = fewest(reached=False, in_time=False, batch_s=15.0, longest=longest)
-    assert told(found) == f"{LATE} (10.0 s wanted): {words}; 3 executors take 15.0 s, {RATE}"
+    assert told(found) == f"{LATE} (10.0 s wanted): {words}; batches of 3 executors take 15.0 s, {RATE}"
 
 
 def test_batches_without_end_are_told_as_none_and_an_aim_without_a_time_asks_for_no_key_groups() -> None:
     found = fewest(reached=False, in_time=False, batch_s=None, longest=HEAVY)
-    words = "key group 2 of operator 0 alone takes 20.0 s; 3 executors take 0 s"
+    words = "key group 2 of operator 0 alone takes 20.0 s; batches of 3 executors grow without end"
     assert told(found, ENDLESS) == f"{LATE}: {words}, {RATE}"
     assert more(view(), found, ENDLESS, MODEL) is None
 
