@@ -35,7 +35,7 @@ class Slope:
 
 
 def slope_of(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Slope:
-    """Of seconds and rows of mean batches of a series, oldest first, `weight` batches in each, (n_rows,) all, 3 or more.
+    """Of seconds and rows of mean batches, oldest first, `weight` batches in each, (n_rows,) all, 3 or more.
 
     Raises ValueError where rows do not vary.
     """
