@@ -47,10 +47,11 @@ class ScriptedAgent:
         self._exporter = Exporter(self._facts)
         self._lock = threading.Lock()
 
-    def batch(self, *busy_s: float) -> None:
-        """One micro-batch; no page is read in the middle of it."""
+    def batch(self, *busy_s: float, count: int = 1) -> None:
+        """So many micro-batches; no page is read in the middle of them."""
         with self._lock:
-            self._batch(self.query, self.owners, *busy_s)
+            for _ in range(count):
+                self._batch(self.query, self.owners, *busy_s)
 
     def batch_beside(self, query: str, *busy_s: float) -> None:
         """One micro-batch of a further query."""

@@ -111,10 +111,11 @@ def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, ope
 
 def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Line | None:
     """The line of one operator, of whose tasks `seconds` are, (n_rows, n_groups); None where rows explain nothing."""
-    mean_s, mean_rows = (float(weight @ one / weight.sum()) for one in (seconds.sum(axis=1), rows))
+    total_s = seconds.sum(axis=1)
+    mean_s, mean_rows = (float(weight @ one / weight.sum()) for one in (total_s, rows))
     if weight.size < LEAST_ROWS or mean_s <= 0 or mean_rows <= 0 or not np.ptp(rows) > 0:
         return None
-    slope = slope_of(seconds.sum(axis=1), rows, weight)
+    slope = slope_of(total_s, rows, weight)
     whole = mean_s / mean_rows  # the slope of tasks that take nothing without a row
     error_ratio = float(stdtrit(weight.size - 2, SURE)) * slope.error / whole
     if error_ratio > KNOWN:

@@ -52,13 +52,13 @@ def slope_of(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Slope
 
 def _fitted(columns: FloatArray, y: FloatArray, weight: FloatArray, drift: float) -> tuple[float, Slope]:
     """Twice the restricted log likelihood, but for what all drifts have alike, and the slope."""
-    within, spread = _within(columns, weight, drift)
+    both, spread = _within(np.column_stack([columns, y]), weight, drift)
+    within, y_within = both[:, :2], both[:, 2]
     moments = columns.T @ within
     inverse = np.linalg.inv(moments)
     weights: FloatArray = within @ inverse
     line = weights.T @ y
-    left = y - columns @ line
-    own = float(left @ _within(left[:, None], weight, drift)[0][:, 0])
+    own = float((y - columns @ line) @ (y_within - within @ line))
     own = max(own, LEAST_LEFT * float(weight @ y**2), np.finfo(np.float64).tiny)
     free = y.size - 2
     likely = -free * math.log(own) - spread - float(np.linalg.slogdet(moments)[1])
