@@ -25,6 +25,7 @@ class Bench:
 
     def __init__(self, server: Prometheus, pages: Pages) -> None:
         self.server, self.pages, self.slot = server, pages, next(_slots)
+        self._jobs, self._targets = f"slot-{self.slot}", 1
         self._numbers = itertools.count(1)
         self._shown = 0
         self.agent = ScriptedAgent(f"app-{self.slot}")
@@ -37,6 +38,11 @@ class Bench:
 
     def status(self) -> AgentStatus:
         return self.agent.status()
+
+    def read_from(self, server: Prometheus, jobs: str, targets: int) -> None:
+        """Scrapes and windows are those of another server from now on; `jobs`: a pattern of that many targets."""
+        self.server, self._jobs, self._targets = server, jobs, targets
+        self.settings = Settings(url=server.url)
 
     def show_agent(self) -> None:
         """The page of whichever agent there is now."""
@@ -59,15 +65,15 @@ class Bench:
         self.pages.show(self.slot, numbered)
 
     def scraped(self) -> float:
-        """Until Prometheus has stored a page that it asked for after now: on a busy machine a scrape may run out of
-        time after it was answered. Returns its stamp, in s.
+        """Until Prometheus has stored a page of each target that it asked for after now: on a busy machine a scrape
+        may run out of time after it was answered. Returns the oldest one's stamp, in s.
         """
         newer, until_s = self._shown + 1, time.monotonic() + STORED_S
-        page = f'scripted_page{{job="slot-{self.slot}"}}'
-        while not (stored := self.server.query(f"timestamp({page}) and {page} >= {newer}")):
+        page = f'scripted_page{{job=~"{self._jobs}"}}'
+        while len(stored := self.server.query(f"timestamp({page}) and {page} >= {newer}")) < self._targets:
             assert time.monotonic() < until_s, "nobody scrapes"
             time.sleep(0.02)
-        return float(stored[0]["value"][1])
+        return min(float(one["value"][1]) for one in stored)
 
     def failed(self, count: int = 1) -> None:
         """Until that many scrapes of a page that is none were answered, and one more has begun."""

@@ -127,14 +127,10 @@ def test_one_target_of_two_is_read_when_a_driver_is_scraped_twice(
         for job in ("by-pod", "by-service")
     ]
     with Prometheus(tmp_path, prometheus_program, targets) as server:
-        metrics = PrometheusMetrics(lambda: Settings(url=server.url), bench.status, "test")
-        for _ in range(200):
-            if len(server.query(f'{names.AGENT_INFO}{{job=~"by-.*"}}')) == 2:
-                break
-            bench.scraped()
+        bench.read_from(server, "by-.*", len(targets))
         bench.run(1.0, 1.0, 1.0, 1.0)
-        snapshot = metrics.observe(time.time(), bench.window_s)
-        metrics.close()
+        snapshot = bench.observe()
+        assert len(server.query(f'{names.AGENT_INFO}{{job=~"by-.*"}}')) == 2
     assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
     assert len(snapshot.group_ids) == 4
 
