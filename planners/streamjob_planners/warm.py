@@ -1,12 +1,15 @@
 """Loading compiled loops before the clock of a plan runs.
 
-Code that numba compiles is kept on disk: beside the source, or where NUMBA_CACHE_DIR says. An image brings loops that
-were compiled before instead, see `building`.
+Code that numba compiles is kept on disk: beside the source, or where NUMBA_CACHE_DIR says; `python -m
+streamjob_planners.warm` does so. An image brings loops that were compiled before instead, see `building`.
 """
 
 from __future__ import annotations
 
 import functools
+import subprocess
+import sys
+from collections.abc import Callable
 
 import numpy as np
 
@@ -36,6 +39,12 @@ from streamjob_planners.thin import thin_out
 @functools.cache
 def warm_up() -> None:
     """Run every loop that Python calls once, on a tiny model."""
+    for step in steps():
+        step()
+
+
+def steps() -> tuple[Callable[[], object], ...]:
+    """What runs them, in any order."""
     model = LoadModel(
         node_ids=("a", "b"),
         capacity=np.ones(2),
@@ -49,30 +58,59 @@ def warm_up() -> None:
     )
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
-    engine.sort_groups(limits)
-    found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
-    covered(engine, limits, model.node_of, 1.0, 0.0)  # gives out what leaves, as long as levelling has not done better
-    engine.set_bands(np.zeros(2), np.zeros(2))
-    engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
-    heavy_first(engine, limits, (0.0, 0.0))
-    closed(engine, limits, Distance(problem), np.array([0, 1]))
-    relayed(engine, limits, Distance(problem), np.array([0, 1]))
-    relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0, 0.0, 0.0), 1)
-    counts = JourneyCounts(problem, engine.fixed, np.array([True, False]), 1)
-    counts.drawn(1.0, engine.rng)
-    placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)
-    cool(engine.fixed, engine.state, placement, (1.0, 1.0), (0, 0, 1))
-    off_by(engine.state, 0)
-    relieve(engine.fixed, engine.state, engine.table, 0, (0.0, 0.0))
-    may_enter(engine.fixed, engine.state, 0, 1)
-    send(engine.fixed, engine.state, 0, 1)
-    engine.waiting()
-    thin_out(engine, found, limits)
-    send_unpaid_home(engine, found, 0.0)
-    loads_of(engine.fixed, found)
-    ordered_moves(model, np.array([0, 1]))
-    anneal_rows(engine.fixed, engine.state, rows_of(engine.fixed, np.ones((1, 2)), found), (0.0, 0.0), (0, 1, 1))
+    fixed, state, found = engine.fixed, engine.state, np.array([0, 1])
+
+    def relays() -> None:
+        relayed(engine, limits, Distance(problem), found)
+        relay_all(fixed, state, engine.relay, (0.0, 0.0, 0.0, 0.0), 1)
+
+    def levels() -> None:
+        engine.sort_groups(limits)
+        for first in (levelled(engine, limits, 0.0), model.node_of):  # the second one gives out what leaves
+            covered(engine, limits, first, 1.0, 0.0)
+
+    def anneals() -> None:
+        engine.set_bands(np.zeros(2), np.zeros(2))
+        engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
+        heavy_first(engine, limits, (0.0, 0.0))
+        anneal_rows(fixed, state, rows_of(fixed, np.ones((1, 2)), found), (0.0, 0.0), (0, 1, 1))
+
+    def closes() -> None:
+        closed(engine, limits, Distance(problem), found)
+        off_by(state, 0)
+        relieve(fixed, state, engine.table, 0, (0.0, 0.0))
+
+    def travels() -> None:
+        counts = JourneyCounts(problem, fixed, np.array([True, False]), 1)
+        counts.drawn(1.0, engine.rng)
+        cool(
+            fixed,
+            state,
+            (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off),
+            (1.0, 1.0),
+            (0, 0, 1),
+        )
+
+    def thins() -> None:
+        may_enter(fixed, state, 0, 1)
+        send(fixed, state, 0, 1)
+        engine.waiting()
+        thin_out(engine, found, limits)
+        send_unpaid_home(engine, found, 0.0)
+        loads_of(fixed, found)
+        ordered_moves(model, found)
+
+    return relays, levels, anneals, closes, travels, thins
+
+
+def compile_all() -> None:
+    """In two processes, one from each end: each leaves what it compiles to the other one. Raises CalledProcessError."""
+    code = "import sys; from streamjob_planners.warm import steps; [one() for one in steps()[::int(sys.argv[1])]]"
+    both = [subprocess.Popen([sys.executable, "-c", code, order]) for order in ("1", "-1")]
+    for one in both:
+        if one.wait() != 0:
+            raise subprocess.CalledProcessError(one.returncode, one.args)
 
 
 if __name__ == "__main__":
-    warm_up()
+    compile_all()

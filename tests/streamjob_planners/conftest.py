@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from streamjob_planners.goals import Distance
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.tightening import tightened
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `pieces`
 
 PRICED_S = 10.0
 """Seconds that moves of the problem with prices may take: about as many moves."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pieces import cheapest, list_bundles, look_at
 
 from streamjob_planners import drain
 from streamjob_planners.closing import closed
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.bundles import GIVES, TAKES, cheapest, list_bundles, look_at
+from streamjob_planners.kernel.bundles import GIVES, TAKES
 from streamjob_planners.kernel.exchange import save
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pieces import cost_of_giving, whole_price
 
 from streamjob_planners import drain, heavy_first
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
-from streamjob_planners.kernel.fluid import TAKEN, cost_of_giving, count_all, whole_price
+from streamjob_planners.kernel.fluid import TAKEN, count_all
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
 

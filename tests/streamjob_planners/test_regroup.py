@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pieces import brought_in, hop, saved
 
 from streamjob_planners import drain, relaying
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.regroup import brought_in, saved
-from streamjob_planners.kernel.relay import NONE, STUCK, hop
+from streamjob_planners.kernel.relay import NONE, STUCK
 from streamjob_planners.kernel.state import CAME, LEFT, N_OFF, NOBODY
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem

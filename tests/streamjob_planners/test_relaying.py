@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pieces import affordable, drift, hop, kick, undo, walk, while_few_are_off
 
 from streamjob_planners import balance, drain, relaying
 from streamjob_planners.board import Board
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.relay import NONE, STUCK, affordable, drift, hop, kick, undo, walk, while_few_are_off
+from streamjob_planners.kernel.relay import NONE, STUCK
 from streamjob_planners.kernel.state import N_AWAY, N_OFF
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem

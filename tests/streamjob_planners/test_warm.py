@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from streamjob_planners import building, registry
 from streamjob_planners.kernel.ahead import name_of
+from streamjob_planners.kernel.near import below
 
 
 def test_warming_up_calls_every_loop_that_the_planners_call() -> None:
@@ -14,3 +17,9 @@ def test_warming_up_calls_every_loop_that_the_planners_call() -> None:
         if not module.__name__.startswith("streamjob_planners.kernel.")
     }
     assert wanted <= set(building.called())
+
+
+def test_a_piece_is_not_called_from_python() -> None:
+    """Without numba's way in from Python the process would end."""
+    with pytest.raises(TypeError, match="below is a piece of compiled loops"):
+        below(None, 1)  # type: ignore[arg-type]

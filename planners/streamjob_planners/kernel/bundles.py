@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.state import Fixed, State
 from streamjob_planners.kernel.transfer import sort_heaviest_first
@@ -63,7 +63,7 @@ def new_table(price: FloatArray) -> Table:
     )
 
 
-@compiled
+@inlined
 def note_group(fixed: Fixed, table: Table, row: int, group: int) -> None:
     """One more group to look at, if it may move and there is room."""
     count = table.counts[row, 0]
@@ -72,7 +72,7 @@ def note_group(fixed: Fixed, table: Table, row: int, group: int) -> None:
         table.counts[row, 0] += 1
 
 
-@compiled
+@inlined
 def look_at(fixed: Fixed, state: State, table: Table, row: int, node: int) -> None:
     """Fill a row with groups of a node."""
     filled = state.filled[node]
@@ -87,7 +87,7 @@ def look_at(fixed: Fixed, state: State, table: Table, row: int, node: int) -> No
             note_group(fixed, table, row, group)
 
 
-@compiled
+@inlined
 def enter(table: Table, row: int, bundle: tuple[int, int], load: float, cost: float) -> None:
     """One more bundle."""
     at = table.counts[row, 1]
@@ -96,14 +96,14 @@ def enter(table: Table, row: int, bundle: tuple[int, int], load: float, cost: fl
     table.counts[row, 1] += 1
 
 
-@compiled
+@inlined
 def added(fixed: Fixed, state: State, table: Table, group: int, target: int) -> float:
     """What is spent more when a group goes to a node."""
     home = fixed.home[group]
     return float(table.price[group] * (int(target != home) - int(state.at[group] != home)))
 
 
-@compiled
+@inlined
 def most_saved(fixed: Fixed, table: Table, row: int, target: int) -> float:
     """What the bundle of a row that saves most saves: its groups are at home at `target`."""
     first, second = 0.0, 0.0
@@ -116,7 +116,7 @@ def most_saved(fixed: Fixed, table: Table, row: int, target: int) -> float:
     return float(first + second)
 
 
-@compiled
+@inlined
 def list_row(fixed: Fixed, state: State, table: Table, row: int, target: int, most: tuple[float, float]) -> None:
     """Fill a row with the bundles of its groups that cost at most most[0], all of them to go to `target`.
 
@@ -142,7 +142,7 @@ def list_row(fixed: Fixed, state: State, table: Table, row: int, target: int, mo
     sort_heaviest_first(table.load[row], table.order[row], table.counts[row, 1])
 
 
-@compiled
+@inlined
 def list_bundles(fixed: Fixed, state: State, table: Table, ends: tuple[int, int], left: float) -> None:
     """Fill both rows with what two nodes can give each other, without what costs more than the other row can save."""
     saved = (most_saved(fixed, table, GIVES, ends[1]), most_saved(fixed, table, TAKES, ends[0]))
@@ -150,13 +150,13 @@ def list_bundles(fixed: Fixed, state: State, table: Table, ends: tuple[int, int]
     list_row(fixed, state, table, TAKES, ends[0], (left + saved[GIVES], saved[TAKES]))
 
 
-@compiled
+@inlined
 def cost_of(table: Table, pair: tuple[int, int]) -> float:
     """What an exchange costs, a part of the budget."""
     return float(table.cost[GIVES, pair[0]] + table.cost[TAKES, pair[1]])
 
 
-@compiled
+@inlined
 def cheapest(table: Table, least: float, between: tuple[float, float]) -> tuple[int, int]:
     """The pair of bundles whose loads differ by something in between for the lowest cost, at most `least`; or NONEs.
 

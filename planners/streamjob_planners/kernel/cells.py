@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.state import Fixed, State, must_gain_s, put, scheduled, take
 from streamjob_planners.kernel.step import shift_load
 from streamjob_planners.kernel.thin import room_at_home
@@ -36,7 +36,7 @@ def loads_of(fixed: Fixed, node_of: IntArray) -> FloatArray:
     return loads
 
 
-@compiled
+@inlined
 def level_of(fixed: Fixed, state: State, work: FloatArray, cell: int, staying: int) -> tuple[float, float]:
     """End of the level of a cell, and the root mean square of its nodes' work per slot over `staying` nodes."""
     base, n_nodes = fixed.base[cell], fixed.limits.shape[1]
@@ -48,7 +48,7 @@ def level_of(fixed: Fixed, state: State, work: FloatArray, cell: int, staying: i
     return end, float((squares / staying) ** 0.5)
 
 
-@compiled
+@inlined
 def go(fixed: Fixed, state: State, work: FloatArray, group: int, cell: int) -> None:
     """Move a group, whatever that is worth; drain weights and bands are not kept up to date."""
     here = state.at[group]

@@ -14,6 +14,13 @@ AVAILABLE = ahead.THERE or _NUMBA
 
 if _NUMBA:
     import numba
+    from numba.core.registry import CPUDispatcher
+
+    class _Piece(CPUDispatcher):
+        def __call__(self, *values: object) -> object:
+            """Without a way in from Python, the process would end here."""
+            raise TypeError(f"{self.py_func.__name__} is a piece of compiled loops, which alone may call it")
+
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -29,10 +36,21 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(function: F) -> F:
-    """The function, compiled ahead of time, or by numba at its first call and kept on disk for the next process.
-
-    Ahead of time only those are compiled on their own that Python calls: the others are parts of these.
-    """
+    """A loop that Python calls: compiled ahead of time, or by numba at its first call and kept for the next process."""
     if ahead.THERE:
         return cast(F, ahead.loop_of(function))
     return cast(F, numba.njit(**_OPTIONS)(function)) if _NUMBA else function
+
+
+def inlined(function: F) -> F:
+    """A piece of `compiled` loops, which alone may call it. Raises TypeError where Python does and numba is there.
+
+    What a call from Python takes is left out: to take thirty arrays out of their objects needs more code than most
+    pieces, and compiling it was more than half of all compiling.
+    """
+    if not _NUMBA:
+        return function
+    piece = numba.njit(**{**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
+    if isinstance(piece, CPUDispatcher):  # a function while NUMBA_DISABLE_JIT says so
+        piece.__class__ = _Piece
+    return cast(F, piece)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.state import CAME, EDGE, Fixed, State, is_full
 from streamjob_planners.kernel.transfer import send, sort_heaviest_first
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
@@ -42,7 +42,7 @@ class Cover(NamedTuple):
     heap: IntArray
 
 
-@compiled
+@inlined
 def best_to_leave(fixed: Fixed, state: State, cover: Cover, node: int) -> int:
     """The group of a node that takes most of its excess for its price and leaves it in its band; -1 if none does.
 
@@ -87,7 +87,7 @@ def choose(fixed: Fixed, state: State, cover: Cover) -> int:
     return count
 
 
-@compiled
+@inlined
 def may_leave(fixed: Fixed, state: State, cover: Cover, group: int, node: int) -> bool:
     """Whether a group can leave a node which stays in its band without it."""
     load = fixed.load[group]
@@ -95,7 +95,7 @@ def may_leave(fixed: Fixed, state: State, cover: Cover, group: int, node: int) -
     return bool(fixed.movable[group] and not cover.leaves[group] and load <= cover.widest[0] and stays)
 
 
-@compiled
+@inlined
 def let_leave(fixed: Fixed, cover: Cover, group: int, node: int, count: int) -> bool:
     """A group is the next of those that leave; whether the budget suffices."""
     cover.chosen[count] = group
@@ -106,14 +106,14 @@ def let_leave(fixed: Fixed, cover: Cover, group: int, node: int, count: int) -> 
     return bool(cover.sums[1] <= 1.0)
 
 
-@compiled
+@inlined
 def roomier(state: State, cover: Cover, one: int, other: int) -> bool:
     """Whether a node has more room below its band's middle than another, or as much and the lower number."""
     room, others = state.middle[one] - cover.left[one], state.middle[other] - cover.left[other]
     return bool(room > others or (room == others and one < other))
 
 
-@compiled
+@inlined
 def sink(state: State, cover: Cover, place: int, size: int) -> None:
     """Restore the heap, the first `size` nodes, below a place."""
     while True:
@@ -128,7 +128,7 @@ def sink(state: State, cover: Cover, place: int, size: int) -> None:
         place = child
 
 
-@compiled
+@inlined
 def has_place(fixed: Fixed, state: State, group: int, node: int) -> bool:
     """Whether a node that is not its own has a slot and the resources for one more group, and may take one."""
     at = fixed.node[node]
@@ -138,7 +138,7 @@ def has_place(fixed: Fixed, state: State, group: int, node: int) -> bool:
     return bool(not is_full(state, node) and state.crossed[CAME, node] < state.most_crossed[CAME, node])
 
 
-@compiled
+@inlined
 def give(fixed: Fixed, state: State, cover: Cover, group: int, size: int) -> int:
     """Send a group where there is room among the first `size` nodes of the heap; how many of these are asked further.
 

@@ -7,7 +7,7 @@ have some hundred bundles each, so ten thousand exchanges: sorted by load, those
 from __future__ import annotations
 
 from streamjob_planners.kernel.bundles import GIVES, NONE, TAKES, Table, cheapest, cost_of, list_bundles, look_at
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.state import N_AWAY, Fixed, State, chance
 from streamjob_planners.kernel.step import attempt
@@ -23,7 +23,7 @@ STUCK = -2
 """Nothing can be exchanged."""
 
 
-@compiled
+@inlined
 def left_of(fixed: Fixed, state: State) -> float:
     """Part of the budget that is left."""
     left = 1.0
@@ -39,7 +39,7 @@ def off_by(state: State, node: int) -> float:
     return float(max(state.loads[node] - state.high[node], state.low[node] - state.loads[node]))
 
 
-@compiled
+@inlined
 def window(state: State, ends: tuple[int, int], slack: float) -> tuple[float, float]:
     """Load that ends[0] may give, so that it is in its band and the other one off its own by at most `slack`."""
     node, other = ends
@@ -48,14 +48,14 @@ def window(state: State, ends: tuple[int, int], slack: float) -> tuple[float, fl
     return least, most
 
 
-@compiled
+@inlined
 def keep_pair(table: Table, pair: tuple[int, int]) -> None:
     """Keep an exchange for later."""
     table.kept[0], table.kept[1] = table.one[GIVES, pair[0]], table.other[GIVES, pair[0]]
     table.kept[2], table.kept[3] = table.one[TAKES, pair[1]], table.other[TAKES, pair[1]]
 
 
-@compiled
+@inlined
 def make_kept(fixed: Fixed, state: State, table: Table, ends: tuple[int, int]) -> bool:
     """Make the exchange that was kept, if budget and resources allow it."""
     pieces = 0

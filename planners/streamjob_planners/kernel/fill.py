@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.state import (
     CAME,
     LEFT,
@@ -20,7 +20,7 @@ from streamjob_planners.kernel.state import (
 from streamjob_planners.model import IntArray
 
 
-@compiled
+@inlined
 def clear(fixed: Fixed, state: State) -> None:
     """Empty all nodes."""
     state.counters[N_AWAY] = 0

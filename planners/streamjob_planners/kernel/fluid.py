@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.state import Fixed, State, accepted, chance
 from streamjob_planners.model import FloatArray, IntArray
@@ -52,7 +52,7 @@ class Fluid(NamedTuple):
     totals: FloatArray
 
 
-@compiled
+@inlined
 def cost_of_giving(fluid: Fluid, node: int, load: float) -> float:
     """What it costs that so much load leaves a node as light groups."""
     low, high = fluid.first[node], fluid.first[node + 1] - 1
@@ -68,7 +68,7 @@ def cost_of_giving(fluid: Fluid, node: int, load: float) -> float:
     return float(fluid.costs[low] + part * (fluid.costs[high] - fluid.costs[low]))
 
 
-@compiled
+@inlined
 def count_node(state: State, fluid: Fluid, node: int, sign: float) -> None:
     """Add what a node costs, gives and lacks to the totals, or take it away."""
     excess = fluid.loads[node] - state.high[node]
@@ -87,13 +87,13 @@ def count_all(state: State, fluid: Fluid) -> None:
         count_node(state, fluid, node, 1.0)
 
 
-@compiled
+@inlined
 def whole_price(fluid: Fluid) -> float:
     """A placement's price."""
     return float(fluid.totals[TAKEN] + fluid.usual[0] * max(0.0, fluid.totals[LACKING] - fluid.totals[GIVEN]))
 
 
-@compiled
+@inlined
 def carry(fixed: Fixed, state: State, fluid: Fluid, place: int, node: int) -> None:
     """Bring a heavy group to a node."""
     group, here = fluid.groups[place], fluid.at[place]
@@ -111,14 +111,14 @@ def carry(fixed: Fixed, state: State, fluid: Fluid, place: int, node: int) -> No
     fluid.at[place] = node
 
 
-@compiled
+@inlined
 def may_carry(fixed: Fixed, fluid: Fluid, place: int, node: int) -> bool:
     """Whether that would be a step, and is allowed."""
     home = fixed.home[fluid.groups[place]]
     return bool(node != fluid.at[place] and (node == home or not fixed.marked[node]))
 
 
-@compiled
+@inlined
 def fits(fixed: Fixed, fluid: Fluid, node: int) -> bool:
     """Whether a node holds no more of any further resource than it may."""
     over = 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.state import Fixed, State, accepted, chance
 from streamjob_planners.model import FloatArray, IntArray
@@ -91,13 +91,13 @@ def choose_for_all(options: Options, most: int, best: FloatArray, chosen: IntArr
     return True
 
 
-@compiled
+@inlined
 def square(off: float) -> float:
     """What hurts."""
     return off * off
 
 
-@compiled
+@inlined
 def replace(
     fixed: Fixed, state: State, kind: IntArray, at: IntArray, going: IntArray, off: FloatArray, temperature: float
 ) -> None:
@@ -117,7 +117,7 @@ def replace(
         off[target] += more
 
 
-@compiled
+@inlined
 def trade(
     fixed: Fixed, state: State, kind: IntArray, at: IntArray, going: IntArray, off: FloatArray, temperature: float
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import inlined
 from streamjob_planners.kernel.state import Fixed, State, chance
 
 SAMPLES = 4
@@ -13,13 +13,13 @@ BESIDE = 2
 """Groups on either side of that load from which one is drawn."""
 
 
-@compiled
+@inlined
 def below(state: State, size: int) -> int:
     """A random index from 0 to size - 1."""
     return int(chance(state) * size)
 
 
-@compiled
+@inlined
 def own_near(fixed: Fixed, state: State, node: int, load: float) -> int:
     """One of the groups at home on a node whose loads are next to that; -1 if that one is away."""
     low, high = fixed.first[node], fixed.first[node + 1]
@@ -36,7 +36,7 @@ def own_near(fixed: Fixed, state: State, node: int, load: float) -> int:
     return int(group) if state.at[group] == node else -1
 
 
-@compiled
+@inlined
 def group_near(fixed: Fixed, state: State, node: int, load: float) -> int:
     """A group of a node whose load is near: of its own by search, or the nearest of a few; -1 on an empty node.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 DRAINS, RELIEVES, FILLS, SWAPS = 0, 1, 2, 3
@@ -26,7 +26,7 @@ class Walk(NamedTuple):
     reason: IntArray  # the answer: why, in the same order
 
 
-@compiled
+@inlined
 def discomfort(walk: Walk, node: int, change: float, mean: float) -> float:
     """Capacity-weighted squared distance from the mean, only above it on a marked node, to which its load is added."""
     load, capacity = walk.loads[node] + change, walk.capacity[node]
@@ -36,7 +36,7 @@ def discomfort(walk: Walk, node: int, change: float, mean: float) -> float:
     return float(capacity * off * off)
 
 
-@compiled
+@inlined
 def gain_of(walk: Walk, move: int, mean: float) -> float:
     """What a move helps now; its order of magnitude is load times percent points."""
     load, source, target = walk.load[move], walk.source[move], walk.target[move]
@@ -44,7 +44,7 @@ def gain_of(walk: Walk, move: int, mean: float) -> float:
     return before - discomfort(walk, source, -load, mean) - discomfort(walk, target, load, mean)
 
 
-@compiled
+@inlined
 def sooner(walk: Walk, one: int, other: int) -> bool:
     """Whether a move comes before another: more gain, or the same and the lower number."""
     if walk.gain[one] != walk.gain[other]:
@@ -52,7 +52,7 @@ def sooner(walk: Walk, one: int, other: int) -> bool:
     return one < other
 
 
-@compiled
+@inlined
 def sink(walk: Walk, place: int, size: int) -> None:
     """Restore the heap below a place."""
     while True:
@@ -67,7 +67,7 @@ def sink(walk: Walk, place: int, size: int) -> None:
         place = child
 
 
-@compiled
+@inlined
 def reason_of(walk: Walk, move: int, mean: float) -> int:
     """Why a move is made at this point of the walk."""
     source, target = walk.source[move], walk.target[move]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import inlined
 from streamjob_planners.kernel.near import SAMPLES, below, group_near
 from streamjob_planners.kernel.state import N_AWAY, N_FOCUS, Fixed, State, chance
 
@@ -18,7 +18,7 @@ REPLACES, REDIRECTS, TRADES, SPLITS = 0.7, 0.78, 0.86, 0.93
 """The same of those that change what has been sent; what is left stands for merging."""
 
 
-@compiled
+@inlined
 def focus_node(fixed: Fixed, state: State) -> int:
     """A node off its band or to be drained, now and then any node."""
     size = state.counters[N_FOCUS]
@@ -27,7 +27,7 @@ def focus_node(fixed: Fixed, state: State) -> int:
     return below(state, fixed.capacity.size)
 
 
-@compiled
+@inlined
 def misfit(fixed: Fixed, state: State, node: int) -> float:
     """Load that a node must give away (or, below 0, take) to be in the middle of its band."""
     if fixed.marked[node]:
@@ -35,7 +35,7 @@ def misfit(fixed: Fixed, state: State, node: int) -> float:
     return float(state.loads[node] - state.middle[node])
 
 
-@compiled
+@inlined
 def emptier_node(fixed: Fixed, state: State, node: int) -> int:
     """The one of a few random receivers beside a node that has the most room below its band's middle."""
     base = fixed.base[node]
@@ -48,7 +48,7 @@ def emptier_node(fixed: Fixed, state: State, node: int) -> int:
     return int(best)
 
 
-@compiled
+@inlined
 def fuller_node(fixed: Fixed, state: State, node: int) -> int:
     """The one of a few random nodes beside a node that has the most to give; marked ones have all of it."""
     base = fixed.base[node]
@@ -61,7 +61,7 @@ def fuller_node(fixed: Fixed, state: State, node: int) -> int:
     return int(best)
 
 
-@compiled
+@inlined
 def any_group(state: State, node: int) -> int:
     """A random group of a node; -1 on an empty one."""
     if state.filled[node] == 0:
@@ -69,7 +69,7 @@ def any_group(state: State, node: int) -> int:
     return int(state.slots[node, below(state, state.filled[node])])
 
 
-@compiled
+@inlined
 def away_group(fixed: Fixed, state: State, node: int) -> int:
     """A random group that is not at home, if possible one that this node gave or received; -1 if there is none."""
     size = state.counters[N_AWAY]
@@ -82,7 +82,7 @@ def away_group(fixed: Fixed, state: State, node: int) -> int:
     return int(group)
 
 
-@compiled
+@inlined
 def away_beside(fixed: Fixed, state: State, node: int) -> int:
     """A random group that is not at home and on a node beside that one; -1 if none is met."""
     size = state.counters[N_AWAY]
@@ -95,13 +95,13 @@ def away_beside(fixed: Fixed, state: State, node: int) -> int:
     return int(group)
 
 
-@compiled
+@inlined
 def to_transfer(fixed: Fixed, state: State, source: int, target: int) -> float:
     """Load that must go from one node to another for both to be as far from the middle of their bands."""
     return (misfit(fixed, state, source) - misfit(fixed, state, target)) / 2
 
 
-@compiled
+@inlined
 def shift(fixed: Fixed, state: State, node: int) -> int:
     """Send one group away from a node that has too much, or to one that has too little; 0 if there is none."""
     excess = misfit(fixed, state, node)
@@ -120,7 +120,7 @@ def shift(fixed: Fixed, state: State, node: int) -> int:
     return 1
 
 
-@compiled
+@inlined
 def swap(fixed: Fixed, state: State, node: int) -> int:
     """A shift, with a lighter group coming back for it."""
     if shift(fixed, state, node) == 0:
@@ -134,7 +134,7 @@ def swap(fixed: Fixed, state: State, node: int) -> int:
     return 2
 
 
-@compiled
+@inlined
 def shift_and_return(fixed: Fixed, state: State, node: int) -> int:
     """A shift, paid for by another group going home."""
     if shift(fixed, state, node) == 0:
@@ -146,7 +146,7 @@ def shift_and_return(fixed: Fixed, state: State, node: int) -> int:
     return 2
 
 
-@compiled
+@inlined
 def replace(fixed: Fixed, state: State, node: int) -> int:
     """A group goes home and another one of its home makes the same journey instead."""
     group = away_group(fixed, state, node)
@@ -162,7 +162,7 @@ def replace(fixed: Fixed, state: State, node: int) -> int:
     return 2
 
 
-@compiled
+@inlined
 def split(fixed: Fixed, state: State, node: int) -> int:
     """A group goes home and two others of its home make the same journey instead."""
     group = away_group(fixed, state, node)
@@ -180,7 +180,7 @@ def split(fixed: Fixed, state: State, node: int) -> int:
     return 3
 
 
-@compiled
+@inlined
 def merge(fixed: Fixed, state: State, node: int) -> int:
     """Two groups go home and one makes the journey instead: a move is free for something else."""
     group = away_group(fixed, state, node)
@@ -206,7 +206,7 @@ def merge(fixed: Fixed, state: State, node: int) -> int:
     return 3
 
 
-@compiled
+@inlined
 def redirect(fixed: Fixed, state: State, node: int) -> int:
     """A group that is not at home goes elsewhere instead, or home."""
     group = away_group(fixed, state, node)
@@ -221,7 +221,7 @@ def redirect(fixed: Fixed, state: State, node: int) -> int:
     return 1
 
 
-@compiled
+@inlined
 def trade(fixed: Fixed, state: State, node: int) -> int:
     """Two groups that are not at home change places."""
     one = away_group(fixed, state, node)
@@ -235,7 +235,7 @@ def trade(fixed: Fixed, state: State, node: int) -> int:
     return 2
 
 
-@compiled
+@inlined
 def send_more(fixed: Fixed, state: State, node: int, kind: float) -> int:
     """A step that sends a group from home, `kind` from 0 to RETURNS."""
     if kind < SHIFTS:
@@ -245,7 +245,7 @@ def send_more(fixed: Fixed, state: State, node: int, kind: float) -> int:
     return shift_and_return(fixed, state, node)
 
 
-@compiled
+@inlined
 def rearrange(fixed: Fixed, state: State, node: int, kind: float) -> int:
     """A step that changes what has been sent, `kind` from RETURNS to 1."""
     if kind < REPLACES:
@@ -257,7 +257,7 @@ def rearrange(fixed: Fixed, state: State, node: int, kind: float) -> int:
     return split(fixed, state, node) if kind < SPLITS else merge(fixed, state, node)
 
 
-@compiled
+@inlined
 def propose(fixed: Fixed, state: State) -> int:
     """Fill in a random step; its number of pieces, 0 if none came about."""
     node = focus_node(fixed, state)

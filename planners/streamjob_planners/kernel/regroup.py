@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.state import CAME, EDGE, LEFT, N_AWAY, NOBODY, Fixed, State, chance
 from streamjob_planners.kernel.step import relocate
@@ -61,7 +61,7 @@ def new_regroup() -> Regroup:
     )
 
 
-@compiled
+@inlined
 def enter(fixed: Fixed, regroup: Regroup, count: int, group: int) -> None:
     """Put one more group among the `count` that are shared."""
     at = count
@@ -71,7 +71,7 @@ def enter(fixed: Fixed, regroup: Regroup, count: int, group: int) -> None:
     regroup.groups[at] = group
 
 
-@compiled
+@inlined
 def strike(regroup: Regroup, count: int, group: int) -> None:
     """Take one of the `count` that are shared from them."""
     at = 0
@@ -81,14 +81,14 @@ def strike(regroup: Regroup, count: int, group: int) -> None:
         regroup.groups[place] = regroup.groups[place + 1]
 
 
-@compiled
+@inlined
 def widen(regroup: Regroup, number: int, load: float) -> None:
     """A node has so much less of its own, or more where that is below 0."""
     regroup.room[0, number] += load
     regroup.room[1, number] += load
 
 
-@compiled
+@inlined
 def can_share(fixed: Fixed, state: State, regroup: Regroup) -> bool:
     """Whether the nodes are different ones, have not too many groups, and together neither too much nor too little."""
     nodes, count, most, least = regroup.nodes, 0, 0.0, 0.0
@@ -103,7 +103,7 @@ def can_share(fixed: Fixed, state: State, regroup: Regroup) -> bool:
     return bool(count <= MOST_CAME and most >= 0.0 and least <= 0.0)
 
 
-@compiled
+@inlined
 def gather(fixed: Fixed, state: State, regroup: Regroup) -> int:
     """Take from the nodes what came to them, and send home who is recalled; how many are shared then."""
     count, recalled = 0, regroup.recalled
@@ -124,19 +124,19 @@ def gather(fixed: Fixed, state: State, regroup: Regroup) -> int:
     return count
 
 
-@compiled
+@inlined
 def lacking(regroup: Regroup) -> float:
     """Load that the nodes lack to the lowest of their bands."""
     return float(max(0.0, regroup.room[1, 0]) + max(0.0, regroup.room[1, 1]) + max(0.0, regroup.room[1, 2]))
 
 
-@compiled
+@inlined
 def overfull(regroup: Regroup) -> bool:
     """Whether a node has too much before anything is given to it."""
     return bool(regroup.room[0, 0] < 0.0 or regroup.room[0, 1] < 0.0 or regroup.room[0, 2] < 0.0)
 
 
-@compiled
+@inlined
 def next_place(fixed: Fixed, regroup: Regroup, at: int) -> bool:
     """Give a group to the next node that has room for it, or to none; whether there was one."""
     number, load = regroup.chosen[at], fixed.load[regroup.groups[at]]
@@ -152,7 +152,7 @@ def next_place(fixed: Fixed, regroup: Regroup, at: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def shared(fixed: Fixed, regroup: Regroup, count: int) -> bool:
     """Find a node for each of so many groups such that all nodes are within their bands; whether there is such a way.
 
@@ -179,7 +179,7 @@ def shared(fixed: Fixed, regroup: Regroup, count: int) -> bool:
     return False
 
 
-@compiled
+@inlined
 def take_back(fixed: Fixed, regroup: Regroup, last: int) -> None:
     """Take groups up to that place from their nodes again."""
     for place in range(last + 1):
@@ -187,14 +187,14 @@ def take_back(fixed: Fixed, regroup: Regroup, last: int) -> None:
             widen(regroup, regroup.chosen[place], fixed.load[regroup.groups[place]])
 
 
-@compiled
+@inlined
 def move(fixed: Fixed, state: State, group: int, node: int) -> None:
     """A group goes to a node, if it is not there."""
     if state.at[group] != node:
         relocate(fixed, state, group, node)
 
 
-@compiled
+@inlined
 def settled(fixed: Fixed, state: State, regroup: Regroup, count: int) -> bool:
     """Share so many groups, and let them go where they belong; whether that can be done."""
     if not shared(fixed, regroup, count):
@@ -207,7 +207,7 @@ def settled(fixed: Fixed, state: State, regroup: Regroup, count: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def affords(fixed: Fixed, state: State, regroup: Regroup, group: int) -> bool:
     """Whether seconds and bytes allow that group in place of those that are recalled."""
     for column in (0, 2):
@@ -222,7 +222,7 @@ def affords(fixed: Fixed, state: State, regroup: Regroup, group: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def settled_with_one_more(fixed: Fixed, state: State, regroup: Regroup, count: int) -> bool:
     """The same, and one of the first node's own groups is shared too, whichever that can be done with."""
     node = regroup.nodes[0]
@@ -240,7 +240,7 @@ def settled_with_one_more(fixed: Fixed, state: State, regroup: Regroup, count: i
     return False
 
 
-@compiled
+@inlined
 def elsewhere(fixed: Fixed, state: State, node: int, but: int) -> int:
     """One of a node's own groups that is elsewhere, by chance, other than `but`; NO_GROUP where there is none."""
     others = state.crossed[LEFT, node] - int(but != NO_GROUP)
@@ -253,13 +253,13 @@ def elsewhere(fixed: Fixed, state: State, node: int, but: int) -> int:
     return int(group)
 
 
-@compiled
+@inlined
 def somewhere(state: State) -> int:
     """A node to which a group came, by chance."""
     return int(state.at[state.away[below(state, state.counters[N_AWAY])]])
 
 
-@compiled
+@inlined
 def brought_in(fixed: Fixed, state: State, regroup: Regroup, node: int) -> bool:
     """Bring a node that is off into its band, and two others are within theirs then; whether that was done.
 
@@ -283,7 +283,7 @@ def brought_in(fixed: Fixed, state: State, regroup: Regroup, node: int) -> bool:
     return settled(fixed, state, regroup, count)
 
 
-@compiled
+@inlined
 def saved(fixed: Fixed, state: State, regroup: Regroup) -> bool:
     """Let a node send one group less, and it and two others are within their bands then; whether that was done.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.regroup import Regroup, brought_in, new_regroup, saved
 from streamjob_planners.kernel.state import CAME, LEFT, N_AWAY, N_FOCUS, N_OFF, NOBODY, Fixed, State, chance
@@ -70,13 +70,13 @@ def new_relay() -> Relay:
     )
 
 
-@compiled
+@inlined
 def excess_of(state: State, node: int, load: float) -> float:
     """By how much a node with so much load would be off its band, 0 or more."""
     return float(max(0.0, load - state.high[node], state.low[node] - load))
 
 
-@compiled
+@inlined
 def affordable(fixed: Fixed, state: State, first: tuple[int, int], second: tuple[int, int]) -> bool:
     """Whether seconds and bytes allow an exchange: a group and its target, twice; the second NONE where it is one.
 
@@ -95,7 +95,7 @@ def affordable(fixed: Fixed, state: State, first: tuple[int, int], second: tuple
     return True
 
 
-@compiled
+@inlined
 def offer(
     fixed: Fixed,
     state: State,
@@ -117,7 +117,7 @@ def offer(
     relay.other[0], relay.least[0] = end[0], cost
 
 
-@compiled
+@inlined
 def first_from(fixed: Fixed, node: int, load: float) -> int:
     """Place in `own` of a node's first group that is not lighter."""
     low, high = fixed.first[node], fixed.first[node + 1]
@@ -130,7 +130,7 @@ def first_from(fixed: Fixed, node: int, load: float) -> int:
     return int(low)
 
 
-@compiled
+@inlined
 def replace_arrived(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """Another group of its home in place of one that came; or that one goes home, or elsewhere."""
     group = state.newest[CAME, node]
@@ -152,7 +152,7 @@ def replace_arrived(fixed: Fixed, state: State, relay: Relay, node: int, window:
         group = state.older[CAME, group]
 
 
-@compiled
+@inlined
 def replace_sent(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """Another group of the node in place of one that it sent; or that one comes home."""
     group = state.newest[LEFT, node]
@@ -171,7 +171,7 @@ def replace_sent(fixed: Fixed, state: State, relay: Relay, node: int, window: tu
         group = state.older[LEFT, group]
 
 
-@compiled
+@inlined
 def trade_arrived(
     fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float], traveller: int
 ) -> None:
@@ -187,7 +187,7 @@ def trade_arrived(
         group = state.older[CAME, group]
 
 
-@compiled
+@inlined
 def give_own_for(
     fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float], traveller: int
 ) -> None:
@@ -203,7 +203,7 @@ def give_own_for(
         at += 1
 
 
-@compiled
+@inlined
 def meet_travellers(
     fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float], spare: bool
 ) -> None:
@@ -218,7 +218,7 @@ def meet_travellers(
                 give_own_for(fixed, state, relay, node, window, traveller)
 
 
-@compiled
+@inlined
 def send_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """One of the node's own goes elsewhere."""
     at = first_from(fixed, node, -window[1])
@@ -232,7 +232,7 @@ def send_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[
         at += 1
 
 
-@compiled
+@inlined
 def fetch_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[float, float]) -> None:
     """One that is at home elsewhere comes here."""
     for _ in range(LOOKED_AT):
@@ -244,7 +244,7 @@ def fetch_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple
                 offer(fixed, state, relay, (group, node), (NONE, 0), (other, -load))
 
 
-@compiled
+@inlined
 def hop(fixed: Fixed, state: State, relay: Relay, node: int) -> int:
     """Bring a node into its band; the node that this leaves off, NONE, or STUCK."""
     window = (state.low[node] - state.loads[node], state.high[node] - state.loads[node])
@@ -271,7 +271,7 @@ def hop(fixed: Fixed, state: State, relay: Relay, node: int) -> int:
     return int(other) if state.off[other] else NONE
 
 
-@compiled
+@inlined
 def undo(fixed: Fixed, state: State, relay: Relay) -> None:
     """All groups of a walk go back."""
     for place in range(relay.made[0] - 1, -1, -1):
@@ -279,7 +279,7 @@ def undo(fixed: Fixed, state: State, relay: Relay) -> None:
     relay.made[0] = 0
 
 
-@compiled
+@inlined
 def walk(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> int:
     """Pass on what a node is off, until no node is off for it, or one by `most` at most; hops that it took.
 
@@ -301,7 +301,7 @@ def walk(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
     return MOST_HOPS
 
 
-@compiled
+@inlined
 def make_room(fixed: Fixed, state: State, relay: Relay) -> bool:
     """A travelling group goes home, so that a move is left for something else; whether its home has room for it."""
     group = state.away[below(state, state.counters[N_AWAY])]
@@ -312,7 +312,7 @@ def make_room(fixed: Fixed, state: State, relay: Relay) -> bool:
     return goes
 
 
-@compiled
+@inlined
 def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> int:
     """A walk that begins with room for one more move; hops that it took."""
     before, made = state.counters[N_OFF], 0
@@ -336,13 +336,13 @@ def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
     return made
 
 
-@compiled
+@inlined
 def while_few_are_off(state: State, part: float) -> bool:
     """By chance, as often as that part says while few nodes are off, and only where groups travel."""
     return bool(chance(state) < part * min(1.0, FEW_OFF / state.counters[N_OFF]) and state.counters[N_AWAY] > 0)
 
 
-@compiled
+@inlined
 def save(fixed: Fixed, state: State, relay: Relay) -> int:
     """Try to save a move; tries that it took."""
     for number in range(SAVINGS):
@@ -351,7 +351,7 @@ def save(fixed: Fixed, state: State, relay: Relay) -> int:
     return SAVINGS
 
 
-@compiled
+@inlined
 def drift(fixed: Fixed, state: State, relay: Relay) -> None:
     """Let a node that sent a group send another one, or share what came, with no further node off."""
     group = state.away[below(state, state.counters[N_AWAY])]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 N_AWAY, N_FOCUS, N_OFF, SEED = 0, 1, 2, 3
@@ -101,33 +101,33 @@ class State(NamedTuple):
     most_crossed: IntArray  # (2, n_nodes): how many there may be after a step that adds to them
 
 
-@compiled
+@inlined
 def chance(state: State) -> float:
     """The next number in [0, 1)."""
     state.counters[SEED] = (state.counters[SEED] * FACTOR) % MODULUS
     return float((state.counters[SEED] - 1) / (MODULUS - 1))
 
 
-@compiled
+@inlined
 def accepted(state: State, change: float, temperature: float) -> bool:
     """Metropolis' rule: what gets better always, what gets worse by chance; a temperature above 0."""
     return bool(change <= 0.0 or chance(state) < math.exp(-change / temperature))
 
 
-@compiled
+@inlined
 def is_off(state: State, node: int) -> bool:
     """Whether a node is outside its band."""
     load = state.loads[node]
     return bool(load > state.high[node] + EDGE or load < state.low[node] - EDGE)
 
 
-@compiled
+@inlined
 def is_full(state: State, node: int) -> bool:
     """Whether a node's slots might not suffice for one more step."""
     return bool(state.filled[node] + MOST_PIECES >= state.slots.shape[1])
 
 
-@compiled
+@inlined
 def must_gain_s(fixed: Fixed, group: int, node: int) -> float:
     """Seconds of pause that a group's being there must gain; 0 at home, and where there is nothing today."""
     if node == fixed.home[group] or fixed.vacant[node]:
@@ -135,7 +135,7 @@ def must_gain_s(fixed: Fixed, group: int, node: int) -> float:
     return float(fixed.prices[group, 0])
 
 
-@compiled
+@inlined
 def enlist(state: State, row: int, node: int, group: int) -> None:
     """Enter a group in a node's list of those that came, or left."""
     last = state.newest[row, node]
@@ -145,7 +145,7 @@ def enlist(state: State, row: int, node: int, group: int) -> None:
     state.newest[row, node] = group
 
 
-@compiled
+@inlined
 def delist(state: State, row: int, node: int, group: int) -> None:
     """Strike a group from such a list."""
     older, newer = state.older[row, group], state.newer[row, group]
@@ -157,7 +157,7 @@ def delist(state: State, row: int, node: int, group: int) -> None:
         state.newer[row, older] = newer
 
 
-@compiled
+@inlined
 def put(fixed: Fixed, state: State, group: int, node: int) -> None:
     """Enter a group in a node's slots, and in `away` if that is not its home."""
     place = state.filled[node]
@@ -178,7 +178,7 @@ def put(fixed: Fixed, state: State, group: int, node: int) -> None:
         enlist(state, LEFT, fixed.home[group], group)
 
 
-@compiled
+@inlined
 def take(fixed: Fixed, state: State, group: int) -> None:
     """Strike a group from its node's slots, and from `away`."""
     node = state.at[group]
@@ -200,7 +200,7 @@ def take(fixed: Fixed, state: State, group: int) -> None:
         delist(state, LEFT, fixed.home[group], group)
 
 
-@compiled
+@inlined
 def refocus(fixed: Fixed, state: State, node: int) -> None:
     """Count a node as off its band or not, and enter it in `focus` or strike it, as its load now asks."""
     off = is_off(state, node)
@@ -220,7 +220,7 @@ def refocus(fixed: Fixed, state: State, node: int) -> None:
         state.focus_at[node] = -1
 
 
-@compiled
+@inlined
 def next_group(state: State, step: tuple[int, int], here: int, last: int) -> tuple[int, bool]:
     """The group of a cell that is started after `last`, and whether it stays there.
 
@@ -237,7 +237,7 @@ def next_group(state: State, step: tuple[int, int], here: int, last: int) -> tup
     return group, stays
 
 
-@compiled
+@inlined
 def first_free(state: State, width: int) -> int:
     """The slot that is free first."""
     first = 0
@@ -247,7 +247,7 @@ def first_free(state: State, width: int) -> int:
     return first
 
 
-@compiled
+@inlined
 def scheduled(fixed: Fixed, state: State, cell: int, pieces: int) -> float:
     """Slots times the end of a cell's tasks, each started by number on the slot that is free first.
 

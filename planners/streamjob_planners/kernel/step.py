@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import inlined
 from streamjob_planners.kernel.state import (
     CAME,
     LEFT,
@@ -17,7 +17,7 @@ from streamjob_planners.kernel.state import (
 )
 
 
-@compiled
+@inlined
 def pain(fixed: Fixed, state: State, node: int, drain: float) -> float:
     """How far a node is off its band (utilisation), its bend's part, and `drain` per weight that waits on it.
 
@@ -33,7 +33,7 @@ def pain(fixed: Fixed, state: State, node: int, drain: float) -> float:
     return float(off)
 
 
-@compiled
+@inlined
 def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -> None:
     """Everything but loads and slots that a change of place changes; `sign` -1 takes it back."""
     home, source = fixed.home[group], state.at[group]
@@ -55,7 +55,7 @@ def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -
         state.held[row, fixed.node[target]] += sign * fixed.uses[row, group]
 
 
-@compiled
+@inlined
 def carry(fixed: Fixed, state: State, piece: int) -> None:
     """Make one piece of a step, slots left out.
 
@@ -78,7 +78,7 @@ def carry(fixed: Fixed, state: State, piece: int) -> None:
             state.loads[node] = state.sums[node]
 
 
-@compiled
+@inlined
 def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
     """The same, and give the change of pain."""
     source, target = state.at[state.groups[piece]], state.targets[piece]
@@ -87,7 +87,7 @@ def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
     return pain(fixed, state, source, drain) + pain(fixed, state, target, drain) - before
 
 
-@compiled
+@inlined
 def settle(fixed: Fixed, state: State, pieces: int, drain: float) -> float:
     """Make the list schedules that a step changes, and give what that adds to its change of pain, 0 or more.
 
@@ -103,7 +103,7 @@ def settle(fixed: Fixed, state: State, pieces: int, drain: float) -> float:
     return added
 
 
-@compiled
+@inlined
 def take_back(fixed: Fixed, state: State, piece: int) -> None:
     """Undo a piece; pieces are undone in reverse order."""
     group, target = state.groups[piece], state.targets[piece]
@@ -114,7 +114,7 @@ def take_back(fixed: Fixed, state: State, piece: int) -> None:
     shift_load(fixed, state, group, target, -1)
 
 
-@compiled
+@inlined
 def keep(fixed: Fixed, state: State, piece: int) -> None:
     """Make a piece that was tried final."""
     group, target = state.groups[piece], state.targets[piece]
@@ -125,7 +125,7 @@ def keep(fixed: Fixed, state: State, piece: int) -> None:
         refocus(fixed, state, node)
 
 
-@compiled
+@inlined
 def possible(fixed: Fixed, state: State, pieces: int) -> bool:
     """Whether the groups of a step may go where it sends them, budget and resources left out."""
     for piece in range(pieces):
@@ -140,7 +140,7 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def crossings_allowed(fixed: Fixed, state: State, pieces: int) -> bool:
     """Whether no node gives or takes more groups than it may, in the step that was tried."""
     for piece in range(pieces):
@@ -153,7 +153,7 @@ def crossings_allowed(fixed: Fixed, state: State, pieces: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
     """Whether the step that was tried keeps the budget, the resources of its targets, and what may cross."""
     for column in range(3):
@@ -167,7 +167,7 @@ def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
     return crossings_allowed(fixed, state, pieces)
 
 
-@compiled
+@inlined
 def relocate(fixed: Fixed, state: State, group: int, target: int) -> None:
     """A group goes to a node, whatever that hurts or costs; not where cells have several slots."""
     state.groups[0], state.targets[0] = group, target
@@ -175,7 +175,7 @@ def relocate(fixed: Fixed, state: State, group: int, target: int) -> None:
     keep(fixed, state, 0)
 
 
-@compiled
+@inlined
 def make(fixed: Fixed, state: State, pieces: int) -> bool:
     """Make the step in `state.groups`, `state.targets`, whatever it hurts, if it keeps the limits; whether it does.
 
@@ -194,7 +194,7 @@ def make(fixed: Fixed, state: State, pieces: int) -> bool:
     return good
 
 
-@compiled
+@inlined
 def attempt(fixed: Fixed, state: State, pieces: int, knobs: tuple[float, float, float, float]) -> bool:
     """Make the step in `state.groups`, `state.targets` if it costs at most a threshold; says whether it was made.
 

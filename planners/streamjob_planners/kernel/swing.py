@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.near import below
 from streamjob_planners.kernel.proposals import any_group
 from streamjob_planners.kernel.state import N_AWAY, Fixed, State, chance
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     tops: FloatArray  # (n_levels, n_rows)
 
 
-@compiled
+@inlined
 def top_of(fixed: Fixed, rows: Rows, base: int, row: int) -> int:
     """The slowest cell of the level that begins at `base`, in a row."""
     slowest = base
@@ -39,7 +39,7 @@ def top_of(fixed: Fixed, rows: Rows, base: int, row: int) -> int:
     return slowest
 
 
-@compiled
+@inlined
 def carry(fixed: Fixed, rows: Rows, group: int, ends: tuple[int, int]) -> float:
     """Take a group from cell ends[0] to cell ends[1]; by how much the mean of all rows gets longer, seconds."""
     source, target = ends
@@ -60,7 +60,7 @@ def carry(fixed: Fixed, rows: Rows, group: int, ends: tuple[int, int]) -> float:
     return float(longer / rows.tops.shape[1])
 
 
-@compiled
+@inlined
 def attempt_row(fixed: Fixed, state: State, rows: Rows, pieces: int, knobs: tuple[float, float]) -> bool:
     """Make the step in `state.groups`, `state.targets` if it costs at most a threshold; says whether it was made.
 
@@ -87,7 +87,7 @@ def attempt_row(fixed: Fixed, state: State, rows: Rows, pieces: int, knobs: tupl
     return True
 
 
-@compiled
+@inlined
 def roomy(fixed: Fixed, state: State, rows: Rows, base: int, row: int) -> int:
     """The cell of a level that ends first in a row, of a few random receivers."""
     best = base + fixed.receivers[below(state, fixed.receivers.size)]
@@ -98,7 +98,7 @@ def roomy(fixed: Fixed, state: State, rows: Rows, base: int, row: int) -> int:
     return int(best)
 
 
-@compiled
+@inlined
 def homing(fixed: Fixed, state: State) -> int:
     """A random group that is not at home and may go there; -1 if none is met."""
     if state.counters[N_AWAY] == 0:
@@ -107,7 +107,7 @@ def homing(fixed: Fixed, state: State) -> int:
     return -1 if fixed.marked[fixed.home[group]] else int(group)
 
 
-@compiled
+@inlined
 def with_return(fixed: Fixed, state: State, kind: float) -> int:
     """The step so far, and a group that goes home, for which another of its home may go where it was."""
     group = homing(fixed, state)
@@ -126,7 +126,7 @@ def with_return(fixed: Fixed, state: State, kind: float) -> int:
     return 1
 
 
-@compiled
+@inlined
 def propose_row(fixed: Fixed, state: State, rows: Rows) -> int:
     """Fill in a random step that relieves the slowest cell of a level in a row; its number of pieces, 0 for none."""
     row = below(state, rows.tops.shape[1])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.state import Fixed, State, put, take
 from streamjob_planners.kernel.step import shift_load
 from streamjob_planners.model import IntArray
 
 
-@compiled
+@inlined
 def apart(fixed: Fixed, state: State, node: int, knobs: tuple[float, float]) -> float:
     """Distance of a node's utilisation from the mean once knobs[1] load is added; knobs[0] is the mean."""
     return float(abs((state.loads[node] + knobs[1]) / fixed.capacity[node] - knobs[0]))
 
 
-@compiled
+@inlined
 def room_at_home(fixed: Fixed, state: State, group: int) -> bool:
     """Whether the further resources of its home have room for the group."""
     home = fixed.node[fixed.home[group]]

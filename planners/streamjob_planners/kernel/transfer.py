@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.compiled import compiled, inlined
 from streamjob_planners.kernel.state import Fixed, State, is_off
 from streamjob_planners.kernel.step import attempt
 from streamjob_planners.model import FloatArray, IntArray
@@ -38,7 +38,7 @@ def new_scratch(state: State) -> Scratch:
     )
 
 
-@compiled
+@inlined
 def sort_heaviest_first(load: FloatArray, groups: IntArray, count: int) -> None:
     """Shell sort of the first `count` groups, without any memory."""
     gap = 1
@@ -61,7 +61,7 @@ def may_enter(fixed: Fixed, state: State, group: int, node: int) -> bool:
     return bool(node == fixed.home[group] or not fixed.marked[node])
 
 
-@compiled
+@inlined
 def list_movable(fixed: Fixed, state: State, ends: tuple[int, int], groups: IntArray) -> int:
     """Fill `groups` with those of node ends[0] that may go to node ends[1], heaviest first; their number."""
     count = 0
@@ -74,7 +74,7 @@ def list_movable(fixed: Fixed, state: State, ends: tuple[int, int], groups: IntA
     return count
 
 
-@compiled
+@inlined
 def surplus(fixed: Fixed, state: State, node: int) -> float:
     """Load above the middle of the band; on a marked node all of it."""
     if fixed.marked[node]:
@@ -82,7 +82,7 @@ def surplus(fixed: Fixed, state: State, node: int) -> float:
     return float(state.loads[node] - state.middle[node])
 
 
-@compiled
+@inlined
 def room(state: State, source: int, target: int) -> float:
     """The most load that may go from one node to another without either leaving its band for it."""
     return float(min(state.loads[source] - state.low[source], state.high[target] - state.loads[target]))
@@ -95,7 +95,7 @@ def send(fixed: Fixed, state: State, group: int, target: int) -> bool:
     return bool(attempt(fixed, state, 1, (ANY_COST, 0.0, 0.0, 0.0)))
 
 
-@compiled
+@inlined
 def send_heavy(fixed: Fixed, state: State, giving: IntArray, count: int, ends: tuple[int, int]) -> int:
     """Send the heaviest groups that fit while either node is off its band; how many of `giving` are left."""
     source, target = ends
@@ -112,7 +112,7 @@ def send_heavy(fixed: Fixed, state: State, giving: IntArray, count: int, ends: t
     return count
 
 
-@compiled
+@inlined
 def exchange(fixed: Fixed, state: State, scratch: Scratch, counts: tuple[int, int], ends: tuple[int, int]) -> None:
     """Swap the pair of groups whose difference is nearest to what is still to be transferred; or send one group."""
     source, target = ends
@@ -134,7 +134,7 @@ def exchange(fixed: Fixed, state: State, scratch: Scratch, counts: tuple[int, in
         attempt(fixed, state, 1 if back < 0 else 2, (ANY_COST, 0.0, 0.0, 0.0))
 
 
-@compiled
+@inlined
 def transfer(fixed: Fixed, state: State, scratch: Scratch, source: int, target: int) -> None:
     """Bring two nodes into their bands as far as they can do that for each other."""
     ends = (source, target)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pieces import carry
 
 from streamjob_planners.cells import cells_of
 from streamjob_planners.engine import Engine
-from streamjob_planners.kernel.swing import anneal_rows, carry
+from streamjob_planners.kernel.swing import anneal_rows
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.swings.rows import rows_of
@@ -42,5 +43,5 @@ def test_a_step_changes_the_mean_by_what_it_says(engine):
         before = rows.tops.sum(axis=0).mean()
         group, node = int(rng.integers(30)), int(rng.integers(4))
         cell = int(engine.fixed.home[group])
-        longer = carry.py_func(engine.fixed, rows, group, (cell, int(engine.fixed.base[cell]) + node))
+        longer = carry(engine.fixed, rows, group, (cell, int(engine.fixed.base[cell]) + node))
         assert rows.tops.sum(axis=0).mean() - before == pytest.approx(longer, abs=1e-9)
