@@ -14,7 +14,7 @@ from source import Phase, Skew
 from streamjob_operator.history import History, read_history
 
 WARM_UP = Phase(name="warm-up", at_most_s=40, rows_per_s=100)
-DAY = Phase(name="day", at_most_s=320, rows_per_s=150)
+DAY = Phase(name="day", at_most_s=320, rows_per_s=120)
 NIGHT = Phase(name="night", at_most_s=150, rows_per_s=15, tick_s=4.0)
 RUSH_HOUR = Phase(name="rush hour", at_most_s=200, rows_per_s=390)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)

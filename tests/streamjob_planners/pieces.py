@@ -17,8 +17,9 @@ def alone(piece: F) -> F:
         return piece  # interpreted
     import numba
 
-    wanted = {"no_cpython_wrapper": False, "cache": False}
-    return cast(F, numba.njit(**{**loop.targetoptions, **wanted})(loop.py_func))
+    wanted = {**loop.targetoptions, "no_cpython_wrapper": False, "cache": False}
+    del wanted["nopython"]  # what njit stands for
+    return cast(F, numba.njit(**wanted)(loop.py_func))
 
 
 affordable = alone(relay.affordable)
