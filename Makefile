@@ -2,6 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+# Bytecode is left to the first import: most modules are never imported.
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 export SPARK_LOCAL_IP ?= 127.0.0.1
 # A module is compiled once, not by each of the hundreds of processes that tests start.

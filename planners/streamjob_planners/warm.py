@@ -7,9 +7,8 @@ streamjob_planners.warm` does so. An image brings loops that were compiled befor
 from __future__ import annotations
 
 import functools
-import subprocess
-import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -39,11 +38,16 @@ from streamjob_planners.thin import thin_out
 @functools.cache
 def warm_up() -> None:
     """Run every loop that Python calls once, on a tiny model."""
-    for step in steps():
+    _run(1)
+
+
+def _run(order: int) -> None:
+    """All of them, from the first on (1) or from the last (-1)."""
+    for step in _steps()[::order]:
         step()
 
 
-def steps() -> tuple[Callable[[], object], ...]:
+def _steps() -> tuple[Callable[[], object], ...]:
     """What runs them, in any order."""
     model = LoadModel(
         node_ids=("a", "b"),
@@ -83,13 +87,8 @@ def steps() -> tuple[Callable[[], object], ...]:
     def travels() -> None:
         counts = JourneyCounts(problem, fixed, np.array([True, False]), 1)
         counts.drawn(1.0, engine.rng)
-        cool(
-            fixed,
-            state,
-            (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off),
-            (1.0, 1.0),
-            (0, 0, 1),
-        )
+        placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)
+        cool(fixed, state, placement, (1.0, 1.0), (0, 0, 1))
 
     def thins() -> None:
         may_enter(fixed, state, 0, 1)
@@ -104,12 +103,9 @@ def steps() -> tuple[Callable[[], object], ...]:
 
 
 def compile_all() -> None:
-    """In two processes, one from each end: each leaves what it compiles to the other one. Raises CalledProcessError."""
-    code = "import sys; from streamjob_planners.warm import steps; [one() for one in steps()[::int(sys.argv[1])]]"
-    both = [subprocess.Popen([sys.executable, "-c", code, order]) for order in ("1", "-1")]
-    for one in both:
-        if one.wait() != 0:
-            raise subprocess.CalledProcessError(one.returncode, one.args)
+    """In two processes, one from each end: each leaves what it compiles to the other one."""
+    with ProcessPoolExecutor(2) as both:
+        list(both.map(_run, (1, -1)))  # raises what one of them did
 
 
 if __name__ == "__main__":

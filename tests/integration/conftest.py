@@ -124,18 +124,18 @@ class FileStream:
         self.input.mkdir(parents=True)
         self.written: list[tuple[str, int]] = []
         self.sources = 0
-        self._files = 0
+        self.files = 0
 
     def write(self, files: int = 1, keys: int = 50) -> None:
         """Add files: deterministic rows, a file appears at once and whole."""
         for _ in range(files):
-            rows = [(f"k{(i * 7 + self._files) % keys}", i + self._files) for i in range(self.lines_per_file)]
+            rows = [(f"k{(i * 7 + self.files) % keys}", i + self.files) for i in range(self.lines_per_file)]
             text = "".join(f"{key},{value}\n" for key, value in rows)
-            draft = self.folder / f"draft-{self._files}"
+            draft = self.folder / f"draft-{self.files}"
             draft.write_text(text)
-            draft.rename(self.input / f"{self._files:05d}.csv")
+            draft.rename(self.input / f"{self.files:05d}.csv")
             self.written += rows
-            self._files += 1
+            self.files += 1
 
     def read(self) -> Any:
         """The stream as a DataFrame of `k` string and `v` long."""

@@ -15,11 +15,19 @@ AVAILABLE = ahead.THERE or _NUMBA
 if _NUMBA:
     import numba
     from numba.core.registry import CPUDispatcher
+    from numba.core.types import unliteral
 
     class _Piece(CPUDispatcher):
         def __call__(self, *values: object) -> object:
             """Without a way in from Python, the process would end here."""
             raise TypeError(f"{self.py_func.__name__} is a piece of compiled loops, which alone may call it")
+
+        def get_call_template(self, args: Any, kws: Any) -> Any:
+            """One piece for a constant and for what varies: it is inlined, so a constant is known where it stands.
+
+            Numba would make one of each. Two processes that compile at once could then keep one under the other's name.
+            """
+            return super().get_call_template(tuple(map(unliteral, args)), kws)
 
 
 F = TypeVar("F", bound=Callable[..., object])
