@@ -14,6 +14,8 @@ from streamjob_planners.model import BoolArray, FloatArray
 
 MOST_CHANGES = 2
 """More changes than this within a series are a load that swings: its mean is what to plan for, not its newest turn."""
+SAME_ROWS = 3
+"""Rows between two cuts up to which they are one change: with more rows after it, a cut may be found a row off."""
 FALL_LASTS = 0.5
 """Part of the window that a fall must have lasted: batches with few rows may be those of a source that waits."""
 STIRRED_ROWS = 2
@@ -180,8 +182,8 @@ def _newest_level(snapshot: Snapshot, series: BatchSeries) -> int | None:
     Seconds alone show rises only: task ends that Spark has dropped must not look like work that is gone.
     """
     busy = (series.busy_s.sum(axis=1) + series.other_busy_s) / series.row_s
-    rate = _newest(snapshot, _unexplained(series, level_changes(series.input_rps, series.batches)))
-    work = _newest(snapshot, _unexplained(series, level_changes(busy, series.batches)))
+    rate = _newest(snapshot, unstirred(series, level_changes(series.input_rps, series.batches)))
+    work = _newest(snapshot, unstirred(series, level_changes(busy, series.batches)))
     if rate is not None and _falls(series.input_rps, rate) and not _lasts(snapshot, series, rate):
         rate = None
     if work is not None and _falls(busy, work):
@@ -189,7 +191,8 @@ def _newest_level(snapshot: Snapshot, series: BatchSeries) -> int | None:
     return max((row for row in (rate, work) if row is not None), default=None)
 
 
-def _unexplained(series: BatchSeries, rows: tuple[int, ...]) -> tuple[int, ...]:
+def unstirred(series: BatchSeries, rows: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of these rows from which on no executor that came or went, and no key group that moved, explains a step."""
     stirred = (series.moved > 0) | (series.executors_changed > 0)
     return tuple(row for row in rows if not stirred[max(0, row - STIRRED_ROWS) : row + 1].any())
 

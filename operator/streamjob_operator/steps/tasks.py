@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.series import CLOCKS_S, BatchSeries
 from streamjob_operator.steps.recent import Recent
-from streamjob_operator.steps.turned import at_speed_1, seen_longer, turned_and_in_doubt
+from streamjob_operator.steps.turned import at_speed_1, comparable, seen_longer, turned_and_in_doubt
 from streamjob_operator.values import Snapshot
 from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_rows, with_window
 from streamjob_planners.batch.knowledge import Knowledge
@@ -62,7 +62,7 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
 
 def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, changed: bool) -> Knowledge:
     """Where batches are told one by one, they say who turned."""
-    since = series.since(knowledge.alike_since_s)
+    since = comparable(series, knowledge.alike_since_s, knowledge.paces)
     slots = {one.executor_id: one.cores for one in snapshot.executors}
     found, in_doubt = turned_and_in_doubt(since, snapshot.owners, knowledge.paces, slots)
     if found:
@@ -70,7 +70,8 @@ def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, c
         return _taken_in(known, _whole(snapshot, since), anew=True)
     if in_doubt:
         return dataclasses.replace(knowledge, tasks_at_s=snapshot.taken_at_s)
-    after = dataclasses.replace(knowledge, paces=seen_longer(since, snapshot.owners, knowledge.paces))
+    followed = seen_longer(series.since(knowledge.alike_since_s), snapshot.owners, knowledge.paces)
+    after = dataclasses.replace(knowledge, paces=followed)
     return _taken_in(_alike_since(after, snapshot) if changed else after, snapshot, anew=changed)
 
 

@@ -13,6 +13,7 @@ from streamjob_operator.values import CycleRecord, QueryRates, Reason
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, backlog_gone, change_times_s, changed, moves_measured
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
+from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity.pace import Pace
 
 EARLY_GAP_S = 5.0
@@ -49,6 +50,7 @@ class Cadence:
         self._in_vain = 0  # cycles on end that moves on their way kept from acting, since any of them was made
         self._turned = Turned()
         self._paces: Mapping[str, Pace] = {}
+        self._alike_since_s: float | None = None
         self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
 
     def happened(self, seen: Seen) -> tuple[Event, ...]:
@@ -64,12 +66,15 @@ class Cadence:
 
     def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
-            speeds = tuple(speed_events(self._turned, turned_executors(rows, self._paces)))
+            speeds = tuple(speed_events(self._turned, self._turned_in(rows)))
             change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
             moved = moves_measured(self._known_until_s, rows.series)
             gone = backlog_gone(self._known_until_s, self._trigger_s, rows.series)
             self._judged = (rows, (*speeds, *(one for one in (change, moved, gone) if one is not None)))
         return self._judged[1]
+
+    def _turned_in(self, rows: Rows) -> Turned:
+        return turned_executors(rows, self._paces, self._alike_since_s)
 
     def due_s(self, period_s: float, events: tuple[Event, ...], seen: Seen) -> float:
         """When the next cycle should begin, after these events; `seen` is what they were told by."""
@@ -97,14 +102,15 @@ class Cadence:
         status = seen.status if seen.status is not None else self._seen.status
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status, rows=None)
         self._knows(None if seen.rows is None else seen.rows.series)
-        self._turned = Turned() if seen.rows is None else turned_executors(seen.rows, self._paces)
+        self._turned = Turned() if seen.rows is None else self._turned_in(seen.rows)
 
     def ended(self, record: CycleRecord, period_s: float) -> None:
         """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""
         if record.snapshot is not None:
             self._trigger_s = record.snapshot.rates.trigger_interval_s
         self._knows(None if record.snapshot is None else record.snapshot.series)
-        self._paces = {} if record.memory is None else record.memory.batches.paces
+        known = Knowledge() if record.memory is None else record.memory.batches
+        self._paces, self._alike_since_s = known.paces, known.alike_since_s
         waits = not record.verdict.act and record.verdict.reason is Reason.MOVES_PENDING
         self._in_vain = self._in_vain + 1 if waits else 0
         left, last_s = tuple(one for one in record.woken if _too_early(one, record)), self._last_s or 0.0

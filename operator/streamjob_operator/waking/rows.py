@@ -10,10 +10,7 @@ import numpy as np
 
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.steps.recent import MOST_CHANGES
-
-SAME_ROWS = 3
-"""Rows between two cuts up to which they are one change: with more rows after it, a cut may be found a row off."""
+from streamjob_operator.steps.recent import MOST_CHANGES, SAME_ROWS
 
 BUSY = 0.95
 """Part of the time that batches take from which they follow each other at once."""

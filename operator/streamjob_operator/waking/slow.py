@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from streamjob_operator.events import Event, EventKind
-from streamjob_operator.steps.turned import turned
+from streamjob_operator.steps.turned import comparable, turned
 from streamjob_operator.waking.rows import Rows
 from streamjob_planners.capacity.pace import Pace
 
@@ -25,9 +25,9 @@ class Turned:
     well: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
-def turned_executors(rows: Rows, known: Mapping[str, Pace]) -> Turned:
-    """Who turned since it came to the pace that is known."""
-    found = turned(rows.series, rows.owners, known, rows.slots)
+def turned_executors(rows: Rows, known: Mapping[str, Pace], alike_since_s: float | None) -> Turned:
+    """Who turned since it came to the pace that is known; the load changed at a moment that is known, too, or None."""
+    found = turned(comparable(rows.series, alike_since_s, known), rows.owners, known, rows.slots)
     factors = {name: one.before.speed / one.speed for name, one in found.items()}
     planned = {name for name, one in known.items() if one.speed < 1.0}
     return Turned(

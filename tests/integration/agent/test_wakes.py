@@ -1,105 +1,161 @@
-"""A real query under the standalone loop: its statistics period is never over, so whatever cycle comes was woken."""
+"""What happens to a real query wakes `streamjob run`, whose statistics period is never over: no clock does."""
 
 from __future__ import annotations
 
+import collections
+import os
 import pathlib
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
-from pyspark.sql import functions as F
+from jobs.processes import executor_processes
 
+from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import EventKind
-from streamjob_operator.ports import Ports
-from streamjob_operator.standalone.runner import Runner
+from streamjob_operator.history import read_history
 from streamjob_operator.values import CycleRecord
-from streamjob_operator.waking.cadence import Seen
 
 pytestmark = pytest.mark.spark
-PARTITIONS = 8
-QUIET_ROWS = 12
-LONGEST_S = 180.0
+JOB = pathlib.Path(__file__).with_name("uneven.py")
+PARTITIONS, EXECUTORS = 8, 3
+USUAL_MS = tuple(150 + 10 * at for at in range(PARTITIONS))
+SHIFTED_MS = (9 * USUAL_MS[0], 9 * USUAL_MS[1], *USUAL_MS[2:])
+LONGER_MS = tuple(3 * ms for ms in USUAL_MS)
+QUIET = 14
+"""Batches from which what is usual is known, with some for a driver that gets warm."""
+SPEC = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {{name: woken}}
+spec:
+  applicationRef: {{kind: Pod, name: elsewhere}}
+  executors: {{min: {executors}, max: {executors}}}
+  balancing: {{mode: Auto, statisticsPeriod: {period}, migrationBudget: {{maxCost: 1h}}}}
+  scaling: {{mode: "Off"}}
+"""
 
 
-class Heard:
-    def __init__(self) -> None:
-        self.records: list[CycleRecord] = []
+class Uneven:
+    """The job, what its next batches hold, and the controller that looks after it."""
 
-    def report(self, record: CycleRecord) -> None:
-        self.records.append(record)
+    def __init__(self, driver: Any, keys: list[int]) -> None:
+        self.driver, self.keys = driver, keys
+        self.ms, self.slow = USUAL_MS, "-"
+        self.totals: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+        self.spec, self.out = driver.folder / "job.yaml", driver.folder / "out"
 
-    @property
-    def kinds(self) -> set[EventKind]:
-        return {event.kind for record in self.records for event in record.woken}
+    def look_after(self, period: str) -> None:
+        """The spec as a person writes it, whole at once."""
+        draft = self.driver.folder / "draft.yaml"
+        draft.write_text(SPEC.format(executors=EXECUTORS, period=period))
+        draft.rename(self.spec)
+
+    def write(self) -> None:
+        """A file of a row for each key, which is one batch."""
+        rows = list(zip(self.keys, self.ms, strict=True))
+        for key, ms in rows:
+            count, total = self.totals[str(key)]
+            self.totals[str(key)] = [count + 1, total + ms]
+        self.driver.add("".join(f"{key},{ms},{self.slow}\n" for key, ms in rows))
+
+    def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
+        """The first status that holds, while batches go on."""
+
+        def looked(now: AgentStatus) -> Any:
+            if now.queries and self.driver.behind(now) < 1:
+                self.write()
+            return holds(now)
+
+        found: AgentStatus = self.driver.until(what, looked, feed=False)
+        return found
+
+    def batches(self, count: int) -> None:
+        """So many more, to their ends."""
+        last = self.driver.files + count
+        self.until(f"{count} batches", lambda now: (now.queries[0].batch_id or 0) >= last)
+
+    def cycles(self) -> tuple[CycleRecord, ...]:
+        path = self.out / "history.jsonl"
+        return read_history(path).cycles if path.exists() else ()
+
+    def wakes(self, *kinds: EventKind, known: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Each of these kinds has woken a cycle beyond those that are `known`."""
+
+        def heard(_: AgentStatus) -> bool:
+            meanwhile()
+            return set(kinds) <= {event.kind for one in self.cycles()[known:] for event in one.woken}
+
+        self.until(f"cycles woken by {', '.join(kinds)}", heard)
+
+    def executors(self) -> set[str]:
+        return {one.executor_id for one in self.driver.status().executors if one.state == "ready"}
 
 
-class Work:
-    """One key per key group, and milliseconds that its task takes: a file has all of them, and is one batch."""
+@pytest.fixture
+def controller(tmp_path: pathlib.Path) -> Iterator[Callable[[Uneven], None]]:
+    """Starts `streamjob run` beside a driver that runs already."""
+    begun: list[subprocess.Popen[bytes]] = []
+    log = tmp_path / "controller.log"
 
-    def __init__(self, session: Any, folder: pathlib.Path, keys: list[int]) -> None:
-        self._session, self._folder, self._keys = session, folder, keys
-        self._files = 0
-        self.hot = False
-        (folder / "input").mkdir()
+    def start(work: Uneven) -> None:
+        address = (tmp_path / "address").read_text().strip()
+        command = [pathlib.Path(sys.executable).with_name("streamjob"), "run", work.spec, "--out", work.out]
+        with log.open("w") as file:
+            begun.append(subprocess.Popen([*command, "--attach", address], stdout=file, stderr=file))
 
-    def start(self) -> Any:
-        """The query."""
-        frame = self._session.readStream.schema("key long, ms long").option("maxFilesPerTrigger", 1)
-        longest = frame.csv(str(self._folder / "input")).groupBy("key").agg(F.last("ms").alias("ms"))
-        worked = longest.select(F.expr("reflect('java.lang.Thread', 'sleep', ms)").alias("slept"))
-        writer = worked.writeStream.outputMode("update").format("noop")
-        return writer.option("checkpointLocation", str(self._folder / "checkpoint")).start()
-
-    def keep_up(self, seen: Seen) -> None:
-        """Two files ahead of the query, so that a shift of load comes soon."""
-        queries = () if seen.status is None else seen.status.queries
-        done = max((one.batch_id or 0 for one in queries), default=0)
-        while self._files < done + 3:
-            lines = [f"{key},{900 if self.hot and at < 2 else 50 + 10 * at}" for at, key in enumerate(self._keys)]
-            draft = self._folder / "draft"
-            draft.write_text("\n".join(lines) + "\n")
-            draft.rename(self._folder / "input" / f"{self._files:05d}.csv")
-            self._files += 1
+    yield start
+    for one in begun:
+        one.kill()
+        one.wait(30)
+        print(log.read_text()[-3000:])  # shown with a failure
 
 
-def test_a_load_that_shifts_wakes_a_cycle(
-    spark_cluster: Any, tmp_path: pathlib.Path, install: Callable[[Any], Any], brain: Any, spark_hash: Any
-) -> None:
-    agent, heard = install(spark_cluster.session), Heard()
+@pytest.fixture
+def work(drivers: Callable[..., Any], controller: Callable[[Uneven], None], spark_hash: Any) -> Uneven:
+    """A job that is warm and looked after."""
     keys = [next(iter(spark_hash.keys_of(partition, PARTITIONS))) for partition in range(PARTITIONS)]
-    one = brain(agent, '{mode: "Off", statisticsPeriod: 10m}')
-    ports = Ports(metrics=one.metrics, actuator=one._ports.actuator, memory=one._ports.memory, reporters=(heard,))
+    one = Uneven(drivers(EXECUTORS, JOB), keys)
+    one.look_after("1h")
+    one.write()
+    one.until("a first batch", lambda now: now.queries and now.queries[0].batch_id is not None)
+    controller(one)
+    one.until("a cycle", lambda _: one.cycles())
+    one.batches(QUIET)
+    return one
 
-    def story() -> Iterator[bool]:
-        """False until it is over."""
-        while (rows := one.metrics.seen.rows) is None or rows.series.ended_at_s.size < QUIET_ROWS:
-            yield False
-        work.hot = True
-        while EventKind.LOAD_CHANGED not in heard.kinds:
-            yield False
-        yield True
 
-    def watch() -> bool:
-        work.keep_up(one.metrics.seen)
-        return next(steps, True)
+def test_whatever_happens_wakes_a_cycle(work: Uneven) -> None:
+    known = len(work.cycles())
+    work.look_after("2h")
+    work.wakes(EventKind.SPEC_EDITED, known=known)
 
-    work, told, steps = Work(spark_cluster.session, tmp_path, keys), [], story()
-    work.keep_up(one.metrics.seen)
-    running = work.start()
-    try:
-        with one.metrics:
-            Runner(
-                ports=ports,
-                job=one.job,
-                watch=watch,
-                tell=told.append,
-                look=lambda: one.metrics.seen,
-                duration_s=LONGEST_S,
-                rng=np.random.default_rng(7),
-            ).run()
-    finally:
-        running.stop()
-    assert told == []
-    assert EventKind.LOAD_CHANGED in heard.kinds, [(one.woken, one.verdict.reason) for one in heard.records]
-    assert all(record.woken for record in heard.records[1:])  # the clock's is the first alone
+    known, begun = len(work.cycles()), work.driver.files
+
+    def change_levels() -> None:
+        """Once more where a change came before what is usual was known, as on a machine that has other work."""
+        work.ms = LONGER_MS if (work.driver.files - begun) // QUIET % 2 == 0 else USUAL_MS
+
+    work.wakes(EventKind.BATCH_OUT_OF_RANGE, known=known, meanwhile=change_levels)
+    work.ms = USUAL_MS
+    work.batches(QUIET)
+
+    known, work.ms = len(work.cycles()), SHIFTED_MS
+    work.wakes(EventKind.LOAD_CHANGED, known=known)
+    work.batches(QUIET)
+
+    known, work.slow = len(work.cycles()), min(work.executors())
+    work.wakes(EventKind.EXECUTOR_SLOW, known=known)
+    known, work.slow = len(work.cycles()), "-"
+    work.wakes(EventKind.EXECUTOR_WELL, known=known)
+
+    known, lost = len(work.cycles()), min(work.executors())
+    os.kill(executor_processes(work.driver.process.pid)[lost], signal.SIGKILL)
+    work.wakes(EventKind.EXECUTOR_GONE, EventKind.EXECUTOR_READY, known=known)
+    assert lost not in work.executors()
+
+    assert all(one.woken for one in work.cycles()[1:])  # the clock's is the first alone
+    assert work.driver.finish()["totals"] == work.totals

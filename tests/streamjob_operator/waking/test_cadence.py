@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from batch_rows import OWNERS, SLOTS, TRIGGER_S, taking
+from batch_rows import OWNERS, SLOTS, TRIGGER_S, rows, taking, world
 from small_reports import NEWS, RISE, executor, query, status
 from worlds import even
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.steps.gate import held
-from streamjob_operator.values import CycleRecord, Reason, RunningBatch
+from streamjob_operator.values import CycleRecord, Memory, Reason, RunningBatch
 from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
 from streamjob_operator.waking.rows import Rows
+from streamjob_planners.batch.knowledge import Knowledge
 
 PERIOD_S = 60.0
 
@@ -157,6 +158,22 @@ def test_a_backlog_that_is_gone_wakes_a_cycle_by_the_trigger_interval_that_was_m
     assert [one.kind for one in cadence.happened(gone)] == [EventKind.BACKLOG_GONE]
     cadence.began(105.0, gone)
     assert cadence.happened(gone) == ()
+
+
+def test_after_a_load_that_shifted_a_slow_executor_is_heard_as_one() -> None:
+    """Batches from before a change that a cycle knows are not what its key groups are held against."""
+    busy_s, shift_at, slow_at = world(1, 0.1, 60, slow_at=45), 30, 45
+    busy_s[shift_at:, [at for at, owner in enumerate(OWNERS) if owner == "2"][:4]] *= 9.0
+    cadence, before = begun(), rows(busy_s, slow_at)
+    known = Memory(batches=Knowledge(alike_since_s=before.series.ended_at_s[shift_at - 1]))
+    knows = record(Reason.BALANCED, ())
+    assert knows.snapshot is not None
+    measured = dataclasses.replace(knows.snapshot, series=before.series)
+    cadence.ended(dataclasses.replace(knows, snapshot=measured, memory=known), PERIOD_S)
+    assert cadence.happened(Seen(spec="spec", rows=before)) == ()
+    found = cadence.happened(Seen(spec="spec", rows=rows(busy_s, slow_at + 2)))
+    assert [one.kind for one in found] == [EventKind.EXECUTOR_SLOW]
+    assert found[0].sentence.startswith("Executor 2 is slow")
 
 
 def test_a_cycle_without_a_report_keeps_the_one_before() -> None:
