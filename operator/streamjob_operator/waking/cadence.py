@@ -6,10 +6,12 @@ import dataclasses
 import math
 from collections.abc import Hashable, Mapping
 
+import numpy as np
+
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
-from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import CycleRecord, QueryRates, Reason
+from streamjob_operator.series import CLOCKS_S, BatchSeries
+from streamjob_operator.values import CycleRecord, Reason, Snapshot
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, backlog_gone, change_times_s, changed, moves_measured
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
@@ -19,6 +21,8 @@ from streamjob_planners.capacity.pace import Pace
 EARLY_GAP_S = 5.0
 """Events that come in quick succession are looked at together: two cycles are at least this far apart, or a fifth of
 the statistics period if that is less."""
+FEWEST_ROWS = 3
+"""Rows of a series from which its newest one is what was read last; of very large jobs fewer are kept, and merged."""
 TOO_EARLY = (Reason.SETTLING, Reason.MOVES_PENDING)
 """Reasons of a cycle that came before anything could be done about what woke it."""
 
@@ -131,16 +135,32 @@ def _progress(status: AgentStatus | None) -> list[tuple[str, int | None, int]]:
 
 
 def _too_early(event: Event, record: CycleRecord) -> bool:
-    if record.snapshot is not None and not _shows(record.snapshot.rates, event):
+    if record.snapshot is not None and not _shows(record.snapshot, event):
         return True
     return not record.verdict.act and record.verdict.reason in TOO_EARLY
 
 
-def _shows(rates: QueryRates, event: Event) -> bool:
+def _shows(snapshot: Snapshot, event: Event) -> bool:
     """Whether what was measured holds the batch that the event is of: its end, or its rows while it runs."""
-    if event.batch_ended_at_s is not None and rates.last_batch_at_s < event.batch_ended_at_s:
+    rates = snapshot.rates
+    if event.batch_ended_at_s is not None and not _apart(snapshot, event.batch_ended_at_s):
         return False
     began_at_s, running = event.batch_began_at_s, rates.running
     if began_at_s is None or rates.last_batch_at_s > began_at_s:
         return True
     return running is not None and running.began_at_s >= began_at_s
+
+
+def _apart(snapshot: Snapshot, ended_at_s: float) -> bool:
+    """Whether a batch was measured, and apart from those before it: alone in its row, or in a row that others follow.
+
+    Where Prometheus scrapes less often than batches end, the first row with a change has batches of before it, too,
+    and is the mean of both: two of three shifts were seen by the cycle that came with it, where a row has seven.
+    """
+    series = snapshot.series
+    if snapshot.rates.last_batch_at_s < ended_at_s:
+        return False
+    if series is None or series.ended_at_s.size < FEWEST_ROWS:
+        return True
+    row = int(np.searchsorted(series.ended_at_s, ended_at_s - CLOCKS_S))
+    return row < series.ended_at_s.size - 1 or int(series.batches[-1]) == 1

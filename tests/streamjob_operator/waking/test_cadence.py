@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from batch_rows import OWNERS, SLOTS, TRIGGER_S, rows, taking, world
 from small_reports import NEWS, RISE, executor, query, status
@@ -123,6 +124,31 @@ def test_a_batch_that_nobody_has_scraped_yet_is_looked_at_again(last_batch_at_s:
     events = cadence.happened(now)
     cadence.began(105.0, now)
     cadence.ended(record(Reason.BALANCED, events, last_batch_at_s), PERIOD_S)
+    assert bool(cadence.happened(now)) is again
+
+
+@pytest.mark.parametrize(
+    ("ended_after_s", "batches", "again"),
+    [
+        ((-9.0, 1.0), (7, 7), True),
+        ((-9.0, 1.0), (7, 1), False),
+        ((1.0, 16.0), (7, 7), False),
+        ((1.0, 2.0), (1, 7), False),
+    ],
+    ids=["a row of seven has it", "a row of its own", "another row has begun since", "a row of its own, and others"],
+)
+def test_a_batch_that_shares_its_row_is_looked_at_again_until_there_is_another_row(
+    ended_after_s: tuple[float, float], batches: tuple[int, int], again: bool
+) -> None:
+    """What a row of batches from before and after a change is the mean of shows none."""
+    cadence, now = begun(), seen(status(queries=(query(unusual=NEWS),)))
+    events = cadence.happened(now)
+    cadence.began(105.0, now)
+    found = record(Reason.BALANCED, events, NEWS.ended_at_s + 20.0)
+    assert found.snapshot is not None
+    ended_at_s = NEWS.ended_at_s + np.array((-99.0, *ended_after_s))
+    series = dataclasses.replace(taking(1.0, 1.0, 1.0), ended_at_s=ended_at_s, batches=np.array((1, *batches)))
+    cadence.ended(dataclasses.replace(found, snapshot=dataclasses.replace(found.snapshot, series=series)), PERIOD_S)
     assert bool(cadence.happened(now)) is again
 
 
