@@ -88,7 +88,8 @@ class Figures:
 
     Attributes:
         delay_s: from a batch's end to the reading that shows it.
-        scrape_s: from there to the page that was scraped; None of the agent's own page.
+        scrape_s: from there to the page that was scraped; None of the agent's own page, as the next one.
+        stored_s: from that page to the reading that shows it.
         batches: of the newest row of each reading.
         shifts: how each was seen, but for those that were `unseen`.
         cpu_ms: of one reading, without Prometheus's own.
@@ -96,6 +97,7 @@ class Figures:
 
     delay_s: Spread
     scrape_s: Spread | None
+    stored_s: Spread | None
     batches: Spread
     shifts: tuple[Shift, ...]
     unseen: int
@@ -104,12 +106,13 @@ class Figures:
 
 def figures_of(watched: Sequence[Watched]) -> Figures:
     """All jobs together. Raises ValueError where nothing was read."""
-    scraped = [(one.ends_s, one.scraped) for one in watched if one.scraped is not None]
+    pages = [(one, one.scraped) for one in watched if one.scraped is not None]
     shifts = [shift_seen(one.shifted_s, one.told, one.gap_s) for one in watched]
     seen = tuple(one for one in shifts if one is not None)
     return Figures(
         delay_s=spread(delay for one in watched for delay in delays_s(one.ends_s, one.told)),
-        scrape_s=spread(delay for ends_s, told in scraped for delay in delays_s(ends_s, told)) if scraped else None,
+        scrape_s=spread(delay for one, found in pages for delay in delays_s(one.ends_s, found)) if pages else None,
+        stored_s=spread(delay for one, found in pages for delay in stored_s(found, one.told)) if pages else None,
         batches=spread(told.batches for one in watched for told in one.told),
         shifts=seen,
         unseen=len(shifts) - len(seen),
@@ -135,12 +138,21 @@ def delays_s(ends_s: Sequence[float], told: Sequence[Told]) -> FloatArray:
 
     What nobody told of any more has none, (n,).
     """
+    return _waited_s(ends_s, ends_s, told)
+
+
+def stored_s(scraped: Sequence[Told], told: Sequence[Told]) -> FloatArray:
+    """From each page that was scraped to the reading that shows what was on it, (n,)."""
+    return _waited_s([one.newest_end_s for one in scraped], [one.at_s for one in scraped], told)
+
+
+def _waited_s(ends_s: Sequence[float], since_s: Sequence[float], told: Sequence[Told]) -> FloatArray:
     if not told:
         return np.empty(0)
-    newest_s = np.array([one.newest_end_s for one in told]) + CLOCK_S
-    ends = np.array([one for one in ends_s if newest_s[0] < one <= newest_s[-1]])
-    first = np.searchsorted(newest_s, ends)
-    return np.asarray(np.array([one.at_s for one in told])[first] - ends, dtype=np.float64)
+    newest_s, ends = np.array([one.newest_end_s for one in told]) + CLOCK_S, np.array(ends_s)
+    known = (ends > newest_s[0]) & (ends <= newest_s[-1])
+    at_s = np.array([one.at_s for one in told])[np.searchsorted(newest_s, ends[known])]
+    return np.asarray(at_s - np.array(since_s)[known], dtype=np.float64)
 
 
 def shift_seen(ends_s: Sequence[float], told: Sequence[Told], gap_s: float) -> Shift | None:

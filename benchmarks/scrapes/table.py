@@ -10,6 +10,7 @@ HEADS = (
     "read from",
     "a batch is in the series after, s",
     "of it until it is scraped, s",
+    "from a scrape to the reading that shows it, s",
     "batches a row",
     "a shift is seen after, batches",
     "the same, s",
@@ -24,11 +25,11 @@ def table(figures: Mapping[str, Figures]) -> Iterator[str]:
     yield f"| {' | '.join(HEADS)} |"
     yield f"|{'---|' * len(HEADS)}"
     for way, one in figures.items():
-        cells = (way, one.delay_s, one.scrape_s or "", one.batches, *_of_shifts(one), one.cpu_ms)
+        cells = (way, one.delay_s, one.scrape_s or "", one.stored_s or "", one.batches, *_of_shifts(one), one.cpu_ms)
         yield f"| {' | '.join(map(str, cells))} |"
     yield ""
     for way, one in figures.items():
-        yield f"{way}: {one.delay_s.count} batches, {len(one.shifts)} shifts seen, {one.unseen} not"
+        yield f"{way}: {one.delay_s.count} batches; shifts seen: {len(one.shifts)}, not seen: {one.unseen}"
 
 
 def _of_shifts(one: Figures) -> tuple[object, ...]:

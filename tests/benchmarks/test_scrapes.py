@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 from benchmarks.scrapes.course import GROUPS, LONGEST_S, SHIFTED, SHORTEST_S, course
-from benchmarks.scrapes.figures import Spread, Told, Watched, delays_s, figures_of, shift_seen, spread
+from benchmarks.scrapes.figures import Spread, Told, Watched, delays_s, figures_of, shift_seen, spread, stored_s
 from benchmarks.scrapes.table import table
 
 
@@ -32,6 +32,11 @@ def scraped(ends_s: list[float], interval_s: float, takes_s: float = 0.0) -> lis
 def test_a_batch_waits_for_the_first_reading_that_has_it() -> None:
     readings = told((3.0, 1.5), (6.0, 5.0), (9.0, 8.5))
     assert delays_s([1.0, 1.5, 3.5, 5.0, 8.5, 9.5], readings).tolist() == [2.5, 1.0, 0.5]
+
+
+def test_a_page_is_stored_when_the_first_reading_has_its_newest_batch() -> None:
+    pages, readings = told((1.0, 0.5), (3.0, 2.5), (6.0, 5.5)), told((1.5, 0.5), (3.25, 2.5), (6.75, 5.5))
+    assert stored_s(pages, readings).tolist() == [0.25, 0.75]
 
 
 def test_what_nobody_read_waits_for_nothing() -> None:
@@ -87,9 +92,11 @@ def test_a_line_has_all_jobs_together() -> None:
     assert figures.scrape_s.mean == pytest.approx(2.1)
     assert (len(figures.shifts), figures.unseen) == (1, 1)
     lines = list(table({"Prometheus, 5 s": figures}))
-    assert lines[2].startswith("| Prometheus, 5 s | 2.60, 5.00, 5.00 | 2.10, 4.50, 4.50 | 1.00, 1.00, 1.00 | 2.00,")
+    assert lines[2].startswith(
+        "| Prometheus, 5 s | 2.60, 5.00, 5.00 | 2.10, 4.50, 4.50 | 0.50, 0.50, 0.50 | 1.00, 1.00, 1.00 | 2.00,"
+    )
     assert lines[2].endswith("| 1 of 2 | 15.00, 20.00, 20.00 |")
-    assert lines[-1] == "Prometheus, 5 s: 10 batches, 1 shifts seen, 1 not"
+    assert lines[-1] == "Prometheus, 5 s: 10 batches; shifts seen: 1, not seen: 1"
 
 
 def test_a_course_shares_the_same_work_anew() -> None:
