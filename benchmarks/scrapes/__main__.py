@@ -1,6 +1,7 @@
 """What the scrape interval of Prometheus costs: seconds until a batch and a shift of the load are in the series.
 
     python -m benchmarks.scrapes                                  # 1, 5 and 15 s beside the agent's own page, 5 minutes
+    python -m benchmarks.scrapes --rounds 3                       # the table of docs/benchmarks-operator.md
     python -m benchmarks.scrapes --intervals 5 --jobs 2 --before 60
 
 A real Prometheus scrapes scripted agents (the agent's own ledger and page), each job at all intervals side by side. Its
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scrapes.course import course
-from benchmarks.scrapes.figures import figures_of
+from benchmarks.scrapes.figures import Watched, figures_of
 from benchmarks.scrapes.reading import WINDOW_S, AfterScrapes, Job, OwnPage, Reader
 from benchmarks.scrapes.table import table
 from e2e.cluster import prometheus as program
@@ -34,8 +35,8 @@ from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 
-AFTER = 4.0
-"""Scrape intervals, the longest, in which a shift is waited for."""
+AFTER, LEAST_AFTER_S = 4.0, 20.0
+"""Scrape intervals, the longest, in which a shift is waited for; and at least, so that some batches have it."""
 Readers = dict[str, list[Reader]]
 
 
@@ -45,19 +46,26 @@ def main() -> None:
     found = program.get()
     if found is None:
         raise SystemExit(program.HOW_TO_GET)
-    jobs = [
-        Job(f"job-{at}", course(given.seed + at, given.before, AFTER * given.intervals[-1])) for at in range(given.jobs)
-    ]
+    watched: dict[str, list[Watched]] = {}
+    for seed in range(given.seed, given.seed + given.rounds * given.jobs, given.jobs):
+        for way, read in _round(found, given, seed).items():
+            watched.setdefault(way, []).extend(one.watched() for one in read)
+    figures = {way: figures_of(ones) for way, ones in watched.items()}
+    print(*table(figures), sep="\n")
+    if given.out:
+        plain = {way: dataclasses.asdict(one) for way, one in figures.items()}
+        given.out.write_text(json.dumps(plain, indent=1) + "\n")
+
+
+def _round(found: Path, given: argparse.Namespace, seed: int) -> Readers:
+    """Jobs of that many seeds, from this one on, until all their batches have ended."""
+    after_s = max(LEAST_AFTER_S, AFTER * given.intervals[-1])
+    jobs = [Job(f"job-{one}", course(one, given.before, after_s)) for one in range(seed, seed + given.jobs)]
     with contextlib.ExitStack() as stack:
         readers = {"the agent's own page": [stack.enter_context(Reader(job, _own(job))) for job in jobs]}
         readers |= _scraping(stack, found, jobs, given.intervals)
         _play(jobs)
-    figures = {way: figures_of([one.watched() for one in read]) for way, read in readers.items()}
-    print(*table(figures), sep="\n")
-    if given.out:
-        given.out.write_text(
-            json.dumps({way: dataclasses.asdict(one) for way, one in figures.items()}, indent=1) + "\n"
-        )
+    return readers
 
 
 def _scraping(stack: contextlib.ExitStack, found: Path, jobs: Sequence[Job], intervals: Sequence[float]) -> Readers:
@@ -105,6 +113,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--intervals", type=_intervals, default=_intervals("1,5,15"), help="seconds, 1,5,15 by default")
     parser.add_argument("--jobs", type=int, default=8, help="scripted agents, each with one shift of its load")
     parser.add_argument("--before", type=float, default=225.0, help="seconds before the shift")
+    parser.add_argument("--rounds", type=int, default=1, help="one after the other, of other seeds")
     parser.add_argument("--seed", type=int, default=0, help="of the first job; the others count on from it")
     parser.add_argument("--out", type=Path, help="a JSON file for all figures")
     return parser.parse_args()
