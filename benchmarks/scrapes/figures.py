@@ -12,6 +12,8 @@ from streamjob_planners.model import FloatArray
 
 CLOCK_S = 1e-3
 """Ends of batches are told to a millisecond."""
+WORD_S = 1.0
+"""From a batch's end until the agent's word of it begins a cycle: it writes once a second."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class Watched:
         shifted_s: the last of these, of the batches whose work is shared in the other way.
         told: readings that showed more batches than those before.
         scraped: pages that had more batches than those before; None of the agent's own page.
-        gap_s: between two cycles that wait for a batch; 0 where each reads by itself what there is.
+        gap_s: between two cycles that wait for a batch; None where each reads by itself what there is.
         reading_cpu_s: processor time of each reading.
     """
 
@@ -78,7 +80,7 @@ class Watched:
     shifted_s: Sequence[float]
     told: Sequence[Told]
     scraped: Sequence[Told] | None
-    gap_s: float
+    gap_s: float | None
     reading_cpu_s: Sequence[float]
 
 
@@ -155,7 +157,7 @@ def _waited_s(ends_s: Sequence[float], since_s: Sequence[float], told: Sequence[
     return np.asarray(at_s - np.array(since_s)[known], dtype=np.float64)
 
 
-def shift_seen(ends_s: Sequence[float], told: Sequence[Told], gap_s: float) -> Shift | None:
+def shift_seen(ends_s: Sequence[float], told: Sequence[Told], gap_s: float | None) -> Shift | None:
     """How a shift was seen, by the ends of the batches that have it, at least two; None where it was not.
 
     The agent's word of the second batch begins a cycle, which is repeated after each gap until it measures that batch.
@@ -164,11 +166,12 @@ def shift_seen(ends_s: Sequence[float], told: Sequence[Told], gap_s: float) -> S
     second = next((one for one in told if one.newest_end_s >= ends_s[1] - CLOCK_S), None)
     if seen is None or second is None:
         return None
-    wait_s = second.at_s - ends_s[1]
-    cycle_s = ends_s[1] + (gap_s * math.ceil(wait_s / gap_s) if gap_s else wait_s)
+    cycle_s = ends_s[1] + WORD_S
+    if gap_s is not None:
+        cycle_s += gap_s * max(0, math.ceil((second.at_s - cycle_s) / gap_s))
     return Shift(
         batches=sum(end <= seen.at_s for end in ends_s),
         after_s=seen.at_s - ends_s[0],
         woken_after_s=cycle_s - ends_s[1],
-        woken_sees=seen.at_s <= cycle_s,
+        woken_sees=(seen.newest_end_s if gap_s is None else seen.at_s) <= cycle_s,
     )

@@ -67,7 +67,7 @@ class OwnPage:
 class Reader:
     """Reads each second in a thread of its own, by the function that cycles use. A context manager."""
 
-    gap_s = 0.0
+    gap_s: float | None = None
 
     def __init__(self, job: Job, metrics: MetricsSource) -> None:
         self.told: list[Told] = []

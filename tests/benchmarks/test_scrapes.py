@@ -52,18 +52,25 @@ def test_a_scrape_costs_half_an_interval_and_a_whole_one_at_most(interval_s: flo
     assert 0.9 * interval_s + 0.25 < delay.largest <= interval_s + 0.25
 
 
-def test_a_shift_is_seen_by_the_cycle_that_waits_for_its_second_batch_or_later() -> None:
-    ends_s = [100.0, 102.0, 104.0, 112.0, 114.0]
-    readings = told((99.0, 98.0), (108.5, 104.0), (115.0, 114.0))
-    at_once = shift_seen(ends_s, seen_from(readings, 108.5), 5.0)
-    assert at_once is not None
-    assert (at_once.batches, at_once.after_s, at_once.woken_after_s, at_once.woken_sees) == (3, 8.5, 10.0, True)
-    late = shift_seen(ends_s, seen_from(readings, 115.0), 5.0)
-    assert late is not None
-    assert (late.batches, late.after_s, late.woken_after_s, late.woken_sees) == (5, 15.0, 10.0, False)
-    by_itself = shift_seen(ends_s, seen_from(readings, 108.5), 0.0)
-    assert by_itself is not None
-    assert (by_itself.woken_after_s, by_itself.woken_sees) == (6.5, True)
+SHIFTED_S = [100.0, 102.0, 104.0, 112.0, 114.0]
+READ = ((99.0, 98.0), (108.5, 104.0), (115.0, 114.0))
+
+
+@pytest.mark.parametrize(("from_s", "batches", "after_s", "sees"), [(108.5, 3, 8.5, True), (115.0, 5, 15.0, False)])
+def test_a_shift_is_seen_by_the_cycle_that_waits_for_its_second_batch_or_later(
+    from_s: float, batches: int, after_s: float, sees: bool
+) -> None:
+    """Cycles come 1, 6 and 11 s after that batch, which the reading of 108.5 is the first to have."""
+    shift = shift_seen(SHIFTED_S, seen_from(told(*READ), from_s), 5.0)
+    assert shift is not None
+    assert (shift.batches, shift.after_s, shift.woken_after_s, shift.woken_sees) == (batches, after_s, 11.0, sees)
+
+
+@pytest.mark.parametrize(("ended_s", "sees"), [(102.0, True), (104.0, False)])
+def test_a_cycle_that_reads_by_itself_sees_what_has_ended(ended_s: float, sees: bool) -> None:
+    shift = shift_seen(SHIFTED_S, seen_from(told((100.5, 100.0), (104.5, ended_s)), 104.5), None)
+    assert shift is not None
+    assert (shift.woken_after_s, shift.woken_sees) == (1.0, sees)
 
 
 def test_a_shift_that_no_reading_shows_is_none() -> None:
