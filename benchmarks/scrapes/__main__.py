@@ -1,7 +1,7 @@
 """What the scrape interval of Prometheus costs: seconds until a batch and a shift of the load are in the series.
 
     python -m benchmarks.scrapes                                  # 1, 5 and 15 s beside the agent's own page, 5 minutes
-    python -m benchmarks.scrapes --rounds 3                       # the table of docs/benchmarks-operator.md
+    python -m benchmarks.scrapes --rounds 4                       # the table of docs/benchmarks-operator.md
     python -m benchmarks.scrapes --intervals 5 --jobs 2 --before 60
 
 A real Prometheus scrapes scripted agents (the agent's own ledger and page), each job at all intervals side by side. Its
