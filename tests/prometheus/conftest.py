@@ -13,8 +13,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents
 from e2e.cluster import prometheus as program  # noqa: E402 - needs the path above
 from e2e.cluster.left_out import NeedsProgram  # noqa: E402
 from e2e.cluster.prometheus import Prometheus, static_target  # noqa: E402
+from e2e.simulated.scripted_agent import Pages  # noqa: E402
 from scraped_driver import Bench  # noqa: E402
-from scripted_agent import Pages  # noqa: E402
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,7 +6,7 @@ import itertools
 import time
 
 from e2e.cluster.prometheus import Prometheus
-from scripted_agent import Page, Pages, ScriptedAgent
+from e2e.simulated.scripted_agent import Page, Pages, ScriptedAgent
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.metrics.http import Settings

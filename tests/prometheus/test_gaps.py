@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from e2e.cluster.prometheus import Prometheus, static_target
+from e2e.simulated.scripted_agent import Pages, ScriptedAgent
 from scraped_driver import Bench
-from scripted_agent import Pages, ScriptedAgent
 
 from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics import pages as prometheus_pages

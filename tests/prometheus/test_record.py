@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from e2e.simulated.scripted_agent import CORES
 from scraped_driver import Bench
-from scripted_agent import CORES
 
 from streamjob_cli.main import main
 from streamjob_operator.recording.trace import Trace

@@ -20,7 +20,7 @@ LINE_RATES = 5
 """Rates from which a line through them tells what they vary by beside it."""
 LONGER = 1.25
 """Times as many rates as a line has for the next one that is tried."""
-LINE_SURE, PACE_SURE = 0.9995, 0.95
+LINE_SURE, PACE_SURE = 0.9999, 0.95
 """Confidence (Student's t) that a line rises, and that it does as fast as is expected of it."""
 APART = 2.0
 """Squared differences of neighbours over squares, of values that have nothing to do with each other."""

@@ -1,4 +1,4 @@
-"""An agent by script: the real ledger and exporter, fed batch by batch by a test; and a server for many such pages."""
+"""An agent by script: the real ledger and exporter, fed batch by batch; and a server for many such pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ CORES = 2
 class ScriptedAgent:
     """Executors 0 and 1, one query with operator 0, as many partitions as owners. `batch` is one micro-batch.
 
-    `beside` are further queries: id -> owners, with operator 0 as well; their runs are `run`, too.
+    `beside` are further queries: id -> owners, with operator 0 as well; their runs are `run`, too. `ended_at_s` is when
+    the newest batch ended, by the page.
     """
 
     def __init__(self, application: str, owners: str = "0011", query: str = "query-1", run: str = "run-1") -> None:
@@ -38,6 +39,7 @@ class ScriptedAgent:
         self.owners = list(owners)
         self.beside: dict[str, list[str]] = {}
         self.batches = 0
+        self.ended_at_s = 0.0
         self.moves_pending = 0
         self.pinned: frozenset[GroupKey] = frozenset()
         self.actuation = "on"
@@ -59,7 +61,7 @@ class ScriptedAgent:
             self._batch(query, self.beside[query], *busy_s)
 
     def _batch(self, query: str, owners: list[str], *busy_s: float) -> None:
-        self.batches += 1
+        self.batches, self.ended_at_s = self.batches + 1, time.time()
         groups = tuple(
             GroupUsage(
                 key=GroupKey(operator=0, partition=at),
@@ -83,7 +85,7 @@ class ScriptedAgent:
             query_id=query,
             run_id=self.run,
             batch_id=self.batches,
-            ended_at_s=time.time(),
+            ended_at_s=self.ended_at_s,
             duration_s=0.5,
             input_rows=1000,
             input_rps=None,
@@ -179,7 +181,7 @@ Page = Callable[[], bytes | None]
 
 
 class Pages:
-    """Serves /0, /1, ... from loopback, so that one Prometheus has a target for each test. A context manager."""
+    """Serves /0, /1, ... from loopback, so that one Prometheus has a target for each. A context manager."""
 
     def __init__(self, slots: int) -> None:
         self._pages: dict[str, Page] = {}
