@@ -11,7 +11,7 @@ another may show itself then (Rosner, Technometrics 25, 1983).
 A batch with few rows among others with many has most of what is known of the slope, and its residual is small whatever
 it took. Whether it is odd nobody can tell, so the line is laid without it as well, if it has more than thrice a row's
 mean part in a line (Velleman and Welsch, "Efficient computing of regression diagnostics", The American Statistician 35,
-1981). One such row goes: without it another one has most, and without all of them nothing is known.
+1981). One such row goes at most: without it another one may have most, and without all of them nothing is known.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Look:
         return most - int(np.count_nonzero(self.weight == 0))
 
     @property
-    def decides(self) -> bool:
+    def decided(self) -> bool:
         """Whether one row has too much of what is known of the slope."""
         most = float(np.clip(2.0 * KNOWN_TIMES / self.weight.size, LEAST_KNOWN, MOST_KNOWN))
         return float(self.share.max()) > most
@@ -102,11 +102,7 @@ def slope_of(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Slope
 
     Raises ValueError where rows do not vary.
     """
-    most = min(weight.size - LEAST_ROWS, max(MOST_ROWS, int(MOST_PART * weight.size)))
-    look = _without_odd(_Look(weight=weight, fit=likeliest(seconds, rows, weight)), seconds, rows, most)
-    if look.decides and look.room(most) > 0:
-        fewer = _without(look, [int(look.share.argmax())], seconds, rows)
-        look = look if fewer is None else _without_odd(fewer, seconds, rows, most)
+    look = _look(seconds, rows, weight)
     return Slope(
         value=look.fit.slope,
         error=math.sqrt(look.fit.noise * look.fit.variance),
@@ -114,6 +110,19 @@ def slope_of(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Slope
         counts=look.weight > 0,
         most_known=float(look.share.max()),
     )
+
+
+def _look(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> _Look:
+    """Without odd rows, and without one that decides the line where none of the others would decide it then."""
+    most = min(weight.size - LEAST_ROWS, max(MOST_ROWS, int(MOST_PART * weight.size)))
+    look = _without_odd(_Look(weight=weight, fit=likeliest(seconds, rows, weight)), seconds, rows, most)
+    if not look.decided or look.room(most) <= 0:
+        return look
+    fewer = _without(look, [int(look.share.argmax())], seconds, rows)
+    if fewer is None:
+        return look
+    fewer = _without_odd(fewer, seconds, rows, most)
+    return fewer if fewer.share.max() <= MOST_KNOWN else look
 
 
 def _without_odd(look: _Look, seconds: FloatArray, rows: FloatArray, most: int) -> _Look:
