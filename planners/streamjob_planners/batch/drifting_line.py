@@ -57,10 +57,10 @@ def likeliest(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Fit:
     Raises ValueError where rows do not vary.
     """
     counted = weight > 0
+    if not np.ptp(rows[counted]) > 0:
+        raise ValueError("rows: all alike, a slope needs some that vary")
     centred = rows - float(weight @ rows) / float(weight.sum())
     scale = float(np.abs(centred[counted]).max())
-    if not scale > 0:
-        raise ValueError("rows: all alike, a slope needs some that vary")
     y = seconds - float(weight @ seconds) / float(weight.sum())
     columns = np.stack([np.ones(rows.size), centred / scale, y], axis=1)
     found = [_line(columns, weight, drift) for drift in DRIFTS]
@@ -86,13 +86,15 @@ def _line(columns: FloatArray, weight: FloatArray, drift: float) -> _Line:
     """`columns`: ones, rows, seconds, (n_rows, 3)."""
     within, spread = _within(columns, weight, drift)
     products = columns.T @ within
-    inverse = np.linalg.inv(products[:2, :2])
+    (ones, cross), (_, squared) = products[:2, :2].tolist()
+    size = ones * squared - cross**2
+    inverse = np.array([[squared, -cross], [-cross, ones]]) / size
     line: FloatArray = inverse @ products[:2, 2]
     beyond = np.append(-line, 1.0)  # what columns make of it is what the line leaves of y
     squares = float((columns @ beyond) @ (within @ beyond))
     squares = max(squares, LEAST_LEFT * float(weight @ columns[:, 2] ** 2), np.finfo(np.float64).tiny)
     free = int(np.count_nonzero(weight)) - 2
-    likely = -free * math.log(squares) - spread - float(np.linalg.slogdet(products[:2, :2])[1])
+    likely = -free * math.log(squares) - spread - math.log(size)
     return _Line(drift=drift, likely=likely, squares=squares, line=line, within=within, inverse=inverse)
 
 

@@ -111,9 +111,10 @@ def test_the_error_is_honest_while_processes_warm_up(batches: int) -> None:
     assert ordinary <= 0.6, "what this is for"
 
 
-def test_rows_that_are_all_alike_have_no_slope() -> None:
+@pytest.mark.parametrize("alike", [7.0, 0.1])
+def test_rows_that_are_all_alike_have_no_slope(alike: float) -> None:
     with pytest.raises(ValueError, match="rows: all alike"):
-        likeliest(np.arange(5.0), np.full(5, 7.0), np.ones(5))
+        likeliest(np.arange(7.0), np.full(7, alike), np.ones(7))
 
 
 def test_a_line_without_noise_is_found() -> None:
