@@ -60,7 +60,7 @@ def off(job: Job, seed: int) -> tuple[float, float, float] | None:
         return None
     then = TIMES * float(np.mean(ROWS))
     heaviest_s, part = float(job.tasks_s(np.array([then]))[0, 0]), known.lines[0].fixed_ratio
-    before_s = float(known.mean_s[0]) * (part + (1.0 - part) * then / known.rows)
+    before_s = float(known.mean_s[0]) * (part + (1.0 - part) * then / float(known.rows[0]))
     return known.lines[0].task_s, before_s / heaviest_s - 1.0, float(known.at(then)[0]) / heaviest_s - 1.0
 
 

@@ -54,7 +54,7 @@ class Shift:
         batches: that had ended with it when a reading showed it.
         after_s: from the end of the first of them to that reading.
         woken_after_s: from the end of the second one, of which the agent tells, to the first cycle that measures it.
-        woken_sees: whether that cycle sees the shift.
+        woken_sees: whether that cycle sees the shift, or one of those that follow until it is measured apart.
     """
 
     batches: int
@@ -160,18 +160,23 @@ def _waited_s(ends_s: Sequence[float], since_s: Sequence[float], told: Sequence[
 def shift_seen(ends_s: Sequence[float], told: Sequence[Told], gap_s: float | None) -> Shift | None:
     """How a shift was seen, by the ends of the batches that have it, at least two; None where it was not.
 
-    The agent's word of the second batch begins a cycle, which is repeated after each gap until it measures that batch.
+    The agent's word of the second batch begins a cycle, which is repeated after each gap until it measures that batch
+    apart from those before it: alone in its row, or in one that another row follows.
     """
     seen = next((one for one in told if one.changed), None)
-    second = next((one for one in told if one.newest_end_s >= ends_s[1] - CLOCK_S), None)
+    second = next((at for at, one in enumerate(told) if one.newest_end_s >= ends_s[1] - CLOCK_S), None)
     if seen is None or second is None:
         return None
-    cycle_s = ends_s[1] + WORD_S
-    if gap_s is not None:
-        cycle_s += gap_s * max(0, math.ceil((second.at_s - cycle_s) / gap_s))
+    begun_s, apart = ends_s[1] + WORD_S, second if told[second].batches == 1 else min(second + 1, len(told) - 1)
+    measured_s, last_s = (_cycle_s(begun_s, told[at].at_s, gap_s) for at in (second, apart))
     return Shift(
         batches=sum(end <= seen.at_s for end in ends_s),
         after_s=seen.at_s - ends_s[0],
-        woken_after_s=cycle_s - ends_s[1],
-        woken_sees=(seen.newest_end_s if gap_s is None else seen.at_s) <= cycle_s,
+        woken_after_s=measured_s - ends_s[1],
+        woken_sees=(seen.newest_end_s if gap_s is None else seen.at_s) <= last_s,
     )
+
+
+def _cycle_s(begun_s: float, there_s: float, gap_s: float | None) -> float:
+    """The first of the cycles that are repeated from a moment on which comes when something is there."""
+    return begun_s if gap_s is None else begun_s + gap_s * max(0, math.ceil((there_s - begun_s) / gap_s))

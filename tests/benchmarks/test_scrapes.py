@@ -53,15 +53,25 @@ def test_a_scrape_costs_half_an_interval_and_a_whole_one_at_most(interval_s: flo
 
 
 SHIFTED_S = [100.0, 102.0, 104.0, 112.0, 114.0]
-READ = ((99.0, 98.0), (108.5, 104.0), (115.0, 114.0))
+READ = ((99.0, 98.0), (108.5, 104.0), (115.0, 114.0), (121.0, 120.0))
 
 
-@pytest.mark.parametrize(("from_s", "batches", "after_s", "sees"), [(108.5, 3, 8.5, True), (115.0, 5, 15.0, False)])
-def test_a_shift_is_seen_by_the_cycle_that_waits_for_its_second_batch_or_later(
-    from_s: float, batches: int, after_s: float, sees: bool
+@pytest.mark.parametrize(
+    ("rows", "from_s", "batches", "after_s", "sees"),
+    [
+        (1, 108.5, 3, 8.5, True),
+        (1, 115.0, 5, 15.0, False),
+        (3, 108.5, 3, 8.5, True),
+        (3, 115.0, 5, 15.0, True),
+        (3, 121.0, 5, 21.0, False),
+    ],
+)
+def test_a_shift_is_seen_by_cycles_until_its_second_batch_is_measured_apart(
+    rows: int, from_s: float, batches: int, after_s: float, sees: bool
 ) -> None:
-    """Cycles come 1, 6 and 11 s after that batch, which the reading of 108.5 is the first to have."""
-    shift = shift_seen(SHIFTED_S, seen_from(told(*READ), from_s), 5.0)
+    """Cycles come 1, 6, 11 and 16 s after that batch, which the reading of 108.5 is the first to have."""
+    readings = [dataclasses.replace(one, batches=rows) for one in told(*READ)]
+    shift = shift_seen(SHIFTED_S, seen_from(readings, from_s), 5.0)
     assert shift is not None
     assert (shift.batches, shift.after_s, shift.woken_after_s, shift.woken_sees) == (batches, after_s, 11.0, sees)
 

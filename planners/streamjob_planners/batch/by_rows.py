@@ -1,9 +1,9 @@
 """What tasks take by the rows of their batch: seconds of a batch that rows do not change, and seconds for each row.
 
 The seconds of an operator's tasks are laid along a straight line over the rows of the whole batch, whose level may
-drift meanwhile (`drifting_line`), batches weighing alike. The line says something only where rows have varied: its
-slope must be known well enough to tell tasks that go with their rows from tasks that do not care. Elsewhere nobody
-knows, and it is said so.
+drift meanwhile (`drifting_line`), batches weighing alike but for odd ones, which count for nothing (`odd_batches`). The
+line says something only where rows have varied: its slope must be known well enough to tell tasks that go with their
+rows from tasks that do not care, and not by one batch alone. Elsewhere nobody knows, and it is said so.
 
 What rows do not change is of two kinds: Spark's own seconds of a task, which are the same for all tasks of an operator,
 and what goes with a key group's size, such as work on its whole state. Lines of single groups tell them apart: where
@@ -18,10 +18,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from streamjob_planners.arrays import FloatArray, IntArray
-from streamjob_planners.batch.drifting_line import Slope, slope_of
+from streamjob_planners.batch.odd_batches import LEAST_ROWS, MOST_KNOWN, Slope, slope_of
 
-LEAST_ROWS = 6
-"""Rows of a series from which a line is laid."""
 SURE = 0.975
 """Of a slope's interval, one-sided by Student's distribution: it holds nineteen of twenty."""
 DEVIATIONS = 2.0
@@ -52,29 +50,29 @@ class GroupSeconds:
     """Seconds of each key group's task in a batch, of so many batches with so many rows in the mean.
 
     Attributes:
-        mean_s, spread_s: mean and standard deviation from batch to batch, (n_groups,).
-        batches: how many there were.
-        rows: rows of the whole batch, in the mean.
+        mean_s: mean of the batches that its operator's line counts; of all where it has none, (n_groups,).
+        rows: rows of the whole batch, in the mean of the same, (n_groups,).
+        batches: how many there were, odd ones included.
         fixed_ratio: part of `mean_s` that rows do not change, 0 to 1, (n_groups,): what all tasks have alike, and the
             same part of the rest; 0 where nobody knows, as seconds that go with rows are never too few for more rows.
         lines: by operator; an operator of which rows explain nothing has none.
     """
 
     mean_s: FloatArray
-    spread_s: FloatArray
+    rows: FloatArray
     batches: int
-    rows: float
     fixed_ratio: FloatArray
     lines: dict[int, Line]
 
     @property
     def row_s(self) -> FloatArray:
         """Seconds for each row of the whole batch, (n_groups,); 0 where batches held none."""
-        return self.mean_s * (1.0 - self.fixed_ratio) / self.rows if self.rows > 0 else np.zeros(self.mean_s.size)
+        by_rows_s = self.mean_s * (1.0 - self.fixed_ratio)
+        return np.divide(by_rows_s, self.rows, out=np.zeros(by_rows_s.size), where=self.rows > 0)
 
     def at(self, rows: float) -> FloatArray:
         """Seconds of each group's task in a batch of so many rows, (n_groups,)."""
-        return self.mean_s * self.fixed_ratio + self.row_s * rows if self.rows > 0 else self.mean_s
+        return np.where(self.rows > 0, self.mean_s * self.fixed_ratio + self.row_s * rows, self.mean_s)
 
     def grown(self, rows: float, ratio: float) -> float:
         """Seconds of all tasks of a batch with `ratio` times as many rows, over those with `rows`; 1.0 without work."""
@@ -89,40 +87,42 @@ def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, ope
     more; `operator` (n_groups,) is each group's.
     """
     weight = batches.astype(np.float64)
-    total = float(weight.sum())
-    mean_s = busy_s.sum(axis=0) / total
-    per_batch = busy_s / weight[:, None]
-    squares = (weight[:, None] * (per_batch - mean_s) ** 2).sum(axis=0)
+    per_batch, batch_rows = busy_s / weight[:, None], rows / weight
+    mean_s, mean_rows = _mean(per_batch, weight), np.full(operator.size, float(_mean(batch_rows, weight)))
     lines, fixed_ratio = {}, np.zeros(operator.size)
     for one in np.unique(operator).tolist():
         mine = operator == one
-        line = _line(per_batch[:, mine], rows / weight, weight)
-        if line is not None:
-            lines[one], fixed_ratio[mine] = line, _parts(mean_s[mine], line)
-    return GroupSeconds(
-        mean_s=mean_s,
-        spread_s=np.sqrt(squares / max(1, weight.size - 1)),
-        batches=int(total),
-        rows=float(rows.sum()) / total,
-        fixed_ratio=fixed_ratio,
-        lines=lines,
-    )
+        found = _line(per_batch[:, mine], batch_rows, weight)
+        if found is not None:
+            lines[one], counted = found
+            mean_s[mine], mean_rows[mine] = _mean(per_batch[:, mine], counted), _mean(batch_rows, counted)
+            fixed_ratio[mine] = _parts(mean_s[mine], lines[one])
+    return GroupSeconds(mean_s=mean_s, rows=mean_rows, batches=int(weight.sum()), fixed_ratio=fixed_ratio, lines=lines)
 
 
-def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Line | None:
-    """The line of one operator, of whose tasks `seconds` are, (n_rows, n_groups); None where rows explain nothing."""
+def _mean(values: FloatArray, weight: FloatArray) -> FloatArray:
+    """Over rows of the series, along the first axis."""
+    return np.asarray(weight @ values / weight.sum())
+
+
+def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> tuple[Line, FloatArray] | None:
+    """The line of one operator, of whose tasks `seconds` are, (n_rows, n_groups), and the weights of rows, 0 for odd
+    ones; None where rows explain nothing."""
     total_s = seconds.sum(axis=1)
-    mean_s, mean_rows = (float(weight @ one / weight.sum()) for one in (total_s, rows))
-    if weight.size < LEAST_ROWS or mean_s <= 0 or mean_rows <= 0 or not np.ptp(rows) > 0:
+    if weight.size < LEAST_ROWS or not total_s.any() or not np.ptp(rows) > 0:
         return None
     slope = slope_of(total_s, rows, weight)
+    counted = weight * slope.counts
+    mean_s, mean_rows = (float(_mean(one, counted)) for one in (total_s, rows))
+    if slope.most_known > MOST_KNOWN or mean_s <= 0:
+        return None
     whole = mean_s / mean_rows  # the slope of tasks that take nothing without a row
-    error_ratio = float(stdtrit(weight.size - 2, SURE)) * slope.error / whole
+    error_ratio = float(stdtrit(np.count_nonzero(counted) - 2, SURE)) * slope.error / whole
     if error_ratio > KNOWN:
         return None
     fixed_ratio = float(np.clip(1.0 - slope.value / whole, 0.0, 1.0))
-    task_s = _alike_s(seconds, rows, weight, slope, fixed_ratio)
-    return Line(fixed_ratio=fixed_ratio, error_ratio=error_ratio, task_s=task_s)
+    task_s = _alike_s(seconds, rows, counted, slope, fixed_ratio)
+    return Line(fixed_ratio=fixed_ratio, error_ratio=error_ratio, task_s=task_s), counted
 
 
 def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Slope, fixed_ratio: float) -> float:
@@ -132,7 +132,7 @@ def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Sl
     more weight. Whether noise goes with the seconds or with their root, the error is told by what single groups show
     when they are left out (MacKinnon and White, Journal of Econometrics 29, 1985).
     """
-    mean_s, mean_rows = weight @ seconds / weight.sum(), float(weight @ rows / weight.sum())
+    mean_s, mean_rows = _mean(seconds, weight), float(_mean(rows, weight))
     known = mean_s > 0
     if int(known.sum()) < LEAST_TASKS:
         return 0.0

@@ -20,14 +20,12 @@ def test_a_forecast_of_rows_gives_a_forecast_of_seconds() -> None:
     rows = np.random.default_rng(2).uniform(500.0, 1500.0, 40)
     known = measured(rows)
     assert known.batches == 40
-    assert known.rows == pytest.approx(rows.mean())
+    assert known.rows == pytest.approx(np.full(3, rows.mean()))
     assert known.fixed_ratio == pytest.approx([0.0, 0.0, 0.75], abs=0.08)
     assert known.at(3000.0) == pytest.approx([1.5, 4.5, 6.0], rel=0.1)
-    assert known.at(known.rows) == pytest.approx(known.mean_s)
+    assert known.at(rows.mean()) == pytest.approx(known.mean_s)
     assert known.grown(2000.0, 1.0) == pytest.approx(1.0)
     assert known.grown(1000.0, 3.0) == pytest.approx((1.5 + 4.5 + 6.0) / 6.0, rel=0.05)
-    spread_s = rows.std() * np.array([0.0005, 0.0015, 0.001])
-    assert known.spread_s == pytest.approx(spread_s, rel=0.3), "rows and noise together"
     assert sorted(known.lines) == [0, 1]
     assert all(line.error_ratio < 0.3 for line in known.lines.values())
 
@@ -135,3 +133,66 @@ def test_rows_of_several_batches_are_means_and_nothing_is_no_trouble() -> None:
     nothing = seconds_by_rows(np.zeros((8, 3)), np.zeros(8), np.ones(8, dtype=np.int64), GROUPS)
     assert nothing.at(10.0).tolist() == nothing.row_s.tolist() == [0.0] * 3
     assert nothing.grown(10.0, 5.0) == 1.0
+
+
+def cold(seed: int, batches: int, odd: tuple[float, ...], first_rows: float = 275.0) -> tuple[GroupSeconds, float]:
+    """Eight alike key groups that take 0.6 s together without a row and 2 ms a row, but the first batches so many times
+    as long; what is known of them, and the true part without a row of a mean batch that is not cold."""
+    rng = np.random.default_rng(seed)
+    rows = np.append(first_rows, rng.uniform(200.0, 700.0, batches - 1))
+    total_s = (0.6 + 0.002 * rows) * (1.0 + 0.1 * rng.standard_normal(batches))
+    total_s[: len(odd)] *= odd
+    noise = 1.0 + 0.05 * rng.standard_normal((batches, 8))
+    busy_s = total_s[:, None] / 8 * noise
+    known = seconds_by_rows(busy_s, rows, np.ones(batches, dtype=np.int64), np.zeros(8, dtype=np.int64))
+    return known, 0.6 / (0.6 + 0.002 * rows[len(odd) :].mean())
+
+
+@pytest.mark.parametrize(
+    ("batches", "odd"), [(10, (40.0,)), (12, (40.0, 9.0)), (14, (40.0, 9.0, 3.5)), (48, (40.0, 9.0, 3.5))]
+)
+def test_the_first_batches_of_a_cold_driver_hide_nothing(batches: int, odd: tuple[float, ...]) -> None:
+    """46 s for 275 rows, then 10 s and 4 s, and from then on 1.4 s."""
+    found = [cold(seed, batches, odd) for seed in range(40)]
+    told = [(known, fixed_ratio) for known, fixed_ratio in found if 0 in known.lines]
+    assert len(told) >= 34
+    held = [abs(known.lines[0].fixed_ratio - true) <= known.lines[0].error_ratio for known, true in told]
+    assert np.mean(held) >= 0.85
+    tripled = [float(known.at(1350.0).sum()) for known, _ in told]
+    assert np.median(tripled) == pytest.approx(3.3, rel=0.1)
+
+
+def test_a_full_collection_hides_nothing() -> None:
+    """In one batch of fifty an operator takes three times as long: its line and its seconds are those without it."""
+    rng = np.random.default_rng(8)
+    rows = rng.uniform(500.0, 1500.0, 50)
+    busy_s = (3.0 + 0.001 * rows)[:, None] / 4 * (1.0 + 0.1 * rng.standard_normal((50, 4)))
+    busy_s[20, :2] *= 3.0
+    ones, others, operator = np.ones(50, dtype=np.int64), np.arange(50) != 20, np.array([0, 0, 1, 1])
+    known = seconds_by_rows(busy_s, rows, ones, operator)
+    without = seconds_by_rows(busy_s[others], rows[others], ones[others], operator)
+    assert sorted(known.lines) == [0, 1]
+    assert known.batches == 50
+    assert known.rows == pytest.approx(np.repeat([rows[others].mean(), rows.mean()], 2))
+    assert known.mean_s[:2] == pytest.approx(without.mean_s[:2])
+    assert known.mean_s[2:] == pytest.approx(busy_s[:, 2:].mean(axis=0))
+    assert known.fixed_ratio == pytest.approx(without.fixed_ratio, abs=0.02), "a level that drifts walks on meanwhile"
+    assert known.at(3000.0) == pytest.approx(without.at(3000.0), rel=0.02)
+
+
+def test_one_cold_batch_with_few_rows_tells_no_line_alone() -> None:
+    """25 rows took as long as 200 to 700 did in warm processes: an ordinary line is sure that rows take little."""
+    wrong = 0
+    for seed in range(100):
+        known, true = cold(seed, 8, (2.3,), first_rows=25.0)
+        wrong += 0 in known.lines and abs(known.lines[0].fixed_ratio - true) > known.lines[0].error_ratio
+    assert wrong <= 15
+
+
+@pytest.mark.parametrize(("larger", "told"), [(1, False), (2, True), (3, True)])
+def test_rows_at_one_rate_and_a_batch_at_another_tell_nothing(larger: int, told: bool) -> None:
+    rows = np.append(np.full(20 - larger, 400.0), np.full(larger, 900.0))
+    busy_s = 1.0 + 0.002 * rows + 0.05 * np.random.default_rng(9).standard_normal(20)
+    lines = seconds_by_rows(busy_s[:, None], rows, np.ones(20, dtype=np.int64), np.zeros(1, dtype=np.int64)).lines
+    assert (0 in lines) == told
+    assert not told or abs(lines[0].fixed_ratio - 0.51) <= lines[0].error_ratio
