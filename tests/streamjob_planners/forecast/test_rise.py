@@ -87,3 +87,12 @@ def test_rates_without_a_rise_seldom_look_like_one(spread: float) -> None:
     chance = np.random.default_rng(7)
     looks = 100.0 * (1.0 + spread * chance.standard_normal((1000, 20))).clip(0.0)
     assert sum(expected(10.0 * np.arange(20), rps, 1000.0) is not None for rps in looks) <= 5
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.08, 0.12])
+def test_fewer_than_one_in_a_thousand_quiet_batches_begins_a_rise(spread: float) -> None:
+    """Three thousand looks, each a batch after the one before: of those on end that see a rise the first counts."""
+    chance, newest = np.random.default_rng(11), np.arange(3000)[:, None] + np.arange(24)
+    rates = 100.0 * chance.lognormal(0.0, spread, newest.max() + 1)
+    seen = np.array([expected(10.0 * np.arange(24), rps, 250.0) is not None for rps in rates[newest]])
+    assert int((seen[1:] & ~seen[:-1]).sum()) < 3
