@@ -135,7 +135,7 @@ def _room(room: Room) -> tuple[str, str]:
 def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
     """The part of tasks' seconds that rows do not change, of the operator that has most of it."""
     if not lines:
-        return DASH, "rows vary too little to tell: load counts as going with them"
+        return DASH, "not to be told from these batches: load counts as going with rows"
     operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
     alike = f", {1000 * line.task_s:.0f} ms in each task" if line.task_s > 0 else ""
     told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 import numpy as np
 
@@ -71,7 +71,8 @@ class Cadence:
     def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
             speeds = tuple(speed_events(self._turned, self._turned_in(rows)))
-            change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
+            # What executors' speeds do changes parts, too.
+            change = None if speeds else changed((*self._changes_s, *self._turned_at_s()), rows)
             moved = moves_measured(self._known_until_s, rows.series)
             gone = backlog_gone(self._known_until_s, self._trigger_s, rows.series)
             self._judged = (rows, (*speeds, *(one for one in (change, moved, gone) if one is not None)))
@@ -79,6 +80,10 @@ class Cadence:
 
     def _turned_in(self, rows: Rows) -> Turned:
         return turned_executors(rows, self._paces, self._alike_since_s)
+
+    def _turned_at_s(self) -> Iterator[float]:
+        """When executors came to the speeds that they are known to have, or have had."""
+        return (at_s for one in self._paces.values() for at_s, _ in one.past)
 
     def due_s(self, period_s: float, events: tuple[Event, ...], seen: Seen) -> float:
         """When the next cycle should begin, after these events; `seen` is what they were told by."""

@@ -17,6 +17,7 @@ from streamjob_operator.values import CycleRecord, Memory, Reason, RunningBatch
 from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
 from streamjob_operator.waking.rows import Rows
 from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.capacity.pace import Pace
 
 PERIOD_S = 60.0
 
@@ -200,6 +201,20 @@ def test_after_a_load_that_shifted_a_slow_executor_is_heard_as_one() -> None:
     found = cadence.happened(Seen(spec="spec", rows=rows(busy_s, slow_at + 2)))
     assert [one.kind for one in found] == [EventKind.EXECUTOR_SLOW]
     assert found[0].sentence.startswith("Executor 2 is slow")
+
+
+def test_what_a_slow_executor_does_to_shares_is_not_told_again_once_it_is_known() -> None:
+    busy_s, slow_at = world(1, 0.1, 60, slow_at=45), 45
+    cadence, before, later = begun(), rows(busy_s, slow_at), rows(busy_s, slow_at + 3)
+    turned_s = float(before.series.ended_at_s[-1])
+    slow = Memory(batches=Knowledge(paces={"2": Pace(speed=1 / 3, error=0.05, past=((turned_s, 1.0),))}))
+    assert later.series.changes == (slow_at,)
+    knows = record(Reason.BALANCED, ())
+    assert knows.snapshot is not None
+    measured = dataclasses.replace(knows.snapshot, series=before.series)
+    for known, told in ((Memory(), [EventKind.EXECUTOR_SLOW]), (slow, [])):
+        cadence.ended(dataclasses.replace(knows, snapshot=measured, memory=known), PERIOD_S)
+        assert [one.kind for one in cadence.happened(Seen(spec="spec", rows=later))] == told
 
 
 def test_a_cycle_without_a_report_keeps_the_one_before() -> None:
