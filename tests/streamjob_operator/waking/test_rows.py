@@ -36,6 +36,14 @@ def test_a_change_is_told_in_words_and_once() -> None:
     assert [changed(known_s, rows(busy_s, n)) for n in range(43, 80, 4)] == [None] * 10
 
 
+def test_a_change_that_one_batch_shows_is_told_of_that_batch() -> None:
+    busy_s = world(3, 0.05, 41)
+    busy_s[40] = np.roll(busy_s[40], 8) * np.repeat([3.0, 0.3], 16)
+    event = changed((), rows(busy_s, 41))
+    assert event is not None
+    assert event.sentence == "Key groups share the work differently since the newest batch."
+
+
 def test_noise_is_no_change() -> None:
     for seed, noise in enumerate((0.1, 0.2, 0.3)):
         busy_s = world(100 + seed, noise, 160)
