@@ -97,4 +97,5 @@ def _begin_s(series: BatchSeries, row: int) -> float:
 
 def _sentence(series: BatchSeries, row: int) -> str:
     batches = int(series.batches[row:].sum())
-    return f"Key groups share the work differently since {'the newest batch' if batches == 1 else f'{batches} batches'}."
+    since = "the newest batch" if batches == 1 else f"{batches} batches"
+    return f"Key groups share the work differently since {since}."
