@@ -82,11 +82,16 @@ class Uneven:
         path = self.out / "history.jsonl"
         return read_history(path).cycles if path.exists() else ()
 
-    def wakes(self, *kinds: EventKind, known: int, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Each of these kinds has woken a cycle beyond those that are `known`."""
+    def wakes(self, *kinds: EventKind, known: int, by: Callable[[bool], None] = lambda _: None) -> None:
+        """Each of these kinds has woken a cycle beyond those that are `known`.
+
+        `by` makes it happen, and takes it back after QUIET batches, and so on: a change that comes before what is usual
+        is known well enough, as on a machine that has other work, is taken for what is usual, and nobody hears of it.
+        """
+        begun = self.driver.files
 
         def heard(_: AgentStatus) -> bool:
-            meanwhile()
+            by((self.driver.files - begun) // QUIET % 2 == 0)
             return set(kinds) <= {event.kind for one in self.cycles()[known:] for event in one.woken}
 
         self.until(f"cycles woken by {', '.join(kinds)}", heard)
@@ -133,24 +138,23 @@ def test_whatever_happens_wakes_a_cycle(work: Uneven) -> None:
     work.look_after("2h")
     work.wakes(EventKind.SPEC_EDITED, known=known)
 
-    known, begun = len(work.cycles()), work.driver.files
+    def take(on: bool, ms: tuple[int, ...]) -> None:
+        work.ms = ms if on else USUAL_MS
 
-    def change_levels() -> None:
-        """Once more where a change came before what is usual was known, as on a machine that has other work."""
-        work.ms = LONGER_MS if (work.driver.files - begun) // QUIET % 2 == 0 else USUAL_MS
-
-    work.wakes(EventKind.BATCH_OUT_OF_RANGE, known=known, meanwhile=change_levels)
+    work.wakes(EventKind.BATCH_OUT_OF_RANGE, known=len(work.cycles()), by=lambda on: take(on, LONGER_MS))
     work.ms = USUAL_MS
     work.batches(QUIET)
 
-    known, work.ms = len(work.cycles()), SHIFTED_MS
-    work.wakes(EventKind.LOAD_CHANGED, known=known)
+    work.wakes(EventKind.LOAD_CHANGED, known=len(work.cycles()), by=lambda on: take(on, SHIFTED_MS))
     work.batches(QUIET)
 
-    known, work.slow = len(work.cycles()), min(work.executors())
-    work.wakes(EventKind.EXECUTOR_SLOW, known=known)
-    known, work.slow = len(work.cycles()), "-"
-    work.wakes(EventKind.EXECUTOR_WELL, known=known)
+    first = min(work.executors())
+
+    def slow_down(on: bool) -> None:
+        work.slow = first if on else "-"
+
+    work.wakes(EventKind.EXECUTOR_SLOW, known=len(work.cycles()), by=slow_down)
+    work.wakes(EventKind.EXECUTOR_WELL, known=len(work.cycles()), by=lambda on: slow_down(not on))
 
     known, lost = len(work.cycles()), min(work.executors())
     os.kill(executor_processes(work.driver.process.pid)[lost], signal.SIGKILL)
