@@ -11,9 +11,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import numpy as np
+from e2e.loopback import OnLoopback
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, QueryStatus
@@ -121,23 +122,11 @@ class SyntheticJob:
         )
 
 
-class Pages:
+class Pages(OnLoopback):
     """Serves the pages of all jobs. A context manager."""
 
     def __init__(self, jobs: list[SyntheticJob]) -> None:
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"jobs": jobs}))
-        self._http.daemon_threads = True
-        self.address = f"127.0.0.1:{self._http.server_address[1]}"
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-
-    def __enter__(self) -> Pages:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(20.0)
+        super().__init__(type("Bound", (_Handler,), {"jobs": jobs}), poll_s=0.5)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -15,13 +15,14 @@ import ssl
 import threading
 import uuid
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import parse_qs, urlsplit
 
 from e2e.cluster import pki
 from e2e.cluster.controlplane import ControlPlane
+from e2e.loopback import OnLoopback
 
 _HOP = ("connection", "transfer-encoding", "content-length", "keep-alive")
 _REASONS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable"}
@@ -65,7 +66,7 @@ class Rule:
         )
 
 
-class FaultProxy:
+class FaultProxy(OnLoopback):
     """Use as a context manager; `kubeconfig` leads through it."""
 
     def __init__(self, plane: ControlPlane) -> None:
@@ -81,24 +82,16 @@ class FaultProxy:
         served = plane.authority.server(f"fault-proxy-server-{name}", ("127.0.0.1",))
         to_clients = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         to_clients.load_cert_chain(served.certificate, served.key)
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"proxy": self}))
-        self._http.daemon_threads = True
+        super().__init__(type("Bound", (_Handler,), {"proxy": self}))
         self._http.socket = to_clients.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
-        url = f"https://127.0.0.1:{self._http.server_address[1]}"
+        url = f"https://{self.address}"
         self.kubeconfig: Path = pki.kubeconfig(plane.folder / f"kubeconfig-{name}", url, plane.authority, "unused")
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-
-    def __enter__(self) -> FaultProxy:
-        self._thread.start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stopping.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5.0)
+        super().__exit__(kind, error, trace)
 
     def add(self, rule: Rule) -> Rule:
         """A rule from now on; its `applied` tells how often it did."""

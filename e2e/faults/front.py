@@ -6,37 +6,31 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
+
+from e2e.loopback import OnLoopback
 
 Answer = tuple[int, str, bytes]
 _EMPTY = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 _TIME = "time%28%29"  # the one query that a Prometheus without series answers, too
 
 
-class Front:
+class Front(OnLoopback):
     """An HTTP server on loopback; a context manager."""
 
     def __init__(self, upstream: str) -> None:
+        super().__init__(type("Bound", (_Handler,), {"front": self}))
         self._upstream = upstream
         self._part: Callable[[str], Answer] = self._passed
         self._stopping = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"front": self}))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Front:
-        self._thread.start()
-        return self
+        self.url = f"http://{self.address}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopping.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5.0)
+        super().__exit__(kind, error, trace)
 
     def heal(self) -> None:
         """Pass everything on again."""

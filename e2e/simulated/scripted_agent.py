@@ -6,8 +6,9 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
+from e2e.loopback import OnLoopback
 from streamjob_agent.bridge import (
     BatchEnd,
     ExecutorMemory,
@@ -180,27 +181,15 @@ Page = Callable[[], bytes | None]
 """Gives the page of a slot; None answers 500."""
 
 
-class Pages:
+class Pages(OnLoopback):
     """Serves /0, /1, ... from loopback, so that one Prometheus has a target for each. A context manager."""
 
     def __init__(self, slots: int) -> None:
+        super().__init__(type("Bound", (_Handler,), {"pages": self}), poll_s=0.05)
         self._pages: dict[str, Page] = {}
         self._begun: dict[str, int] = dict.fromkeys((f"/{at}" for at in range(slots)), 0)
         self._answered = dict(self._begun)
         self._changed = threading.Condition()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"pages": self}))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self.address = f"127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Pages:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5.0)
 
     def show(self, slot: int, page: Page) -> None:
         self._pages[f"/{slot}"] = page
