@@ -99,11 +99,14 @@ class BatchSeries:
         begun: BoolArray = self.ended_at_s - self.row_s >= start_s - CLOCKS_S
         return begun
 
+    def row_at(self, start_s: float | None) -> int:
+        """The first row that begins at or after a moment; 0 where it is None or no row does."""
+        rows = self.within(-np.inf if start_s is None else start_s)
+        return int(rows.argmax()) if rows.any() else 0
+
     def since(self, start_s: float | None) -> BatchSeries:
         """The rows that begin at or after a moment; all of them where it is None or no row does."""
-        rows = self.within(-np.inf if start_s is None else start_s)
-        first = int(rows.argmax()) if rows.any() else 0
-        return self.from_row(first)
+        return self.from_row(self.row_at(start_s))
 
     def from_row(self, row: int) -> BatchSeries:
         """The rows from this one on."""

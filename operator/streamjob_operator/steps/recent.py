@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -195,6 +196,13 @@ def unstirred(series: BatchSeries, rows: tuple[int, ...]) -> tuple[int, ...]:
     """Those of these rows from which on no executor that came or went, and no key group that moved, explains a step."""
     stirred = (series.moved > 0) | (series.executors_changed > 0)
     return tuple(row for row in rows if not stirred[max(0, row - STIRRED_ROWS) : row + 1].any())
+
+
+def began_at(series: BatchSeries, row: int, known_s: Iterable[float]) -> bool:
+    """Whether what begins with a row is what began at one of these moments."""
+    begun_s = series.ended_at_s - series.row_s
+    first, last = max(0, row - SAME_ROWS), min(begun_s.size - 1, row + SAME_ROWS)
+    return any(begun_s[first] <= one <= begun_s[last] for one in known_s)
 
 
 def _falls(level: FloatArray, row: int) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from streamjob_operator.series import CLOCKS_S, BatchSeries
-from streamjob_operator.steps.recent import MOST_CHANGES, SAME_ROWS, unstirred
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.steps.recent import MOST_CHANGES, began_at, unstirred
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.pace import Pace
 from streamjob_planners.capacity.turning import HELD, GroupRows, Turn, since, turns, turns_and_doubt
@@ -25,17 +25,11 @@ def comparable(series: BatchSeries, since_s: float | None, paces: Mapping[str, P
     older than what is held against an executor, no executor turned with it, and none came or lost key groups. A load
     that swings has none.
     """
-    first = series.ended_at_s.size - series.since(since_s).ended_at_s.size
-    if len(series.changes) <= MOST_CHANGES:
-        first = max(first, *_load_changes(series, paces), 0)
-    return series.from_row(first)
-
-
-def _load_changes(series: BatchSeries, paces: Mapping[str, Pace]) -> list[int]:
-    begun_s, n_rows = series.ended_at_s - series.row_s, series.ended_at_s.size
-    turns = [int(np.searchsorted(begun_s, at_s - CLOCKS_S)) for one in paces.values() for at_s, _ in one.past]
-    older = [row for row in unstirred(series, series.changes) if n_rows - row > HELD]
-    return [row for row in older if all(abs(row - one) > SAME_ROWS for one in turns)]
+    changes = series.changes if len(series.changes) <= MOST_CHANGES else ()
+    older = (row for row in unstirred(series, changes) if series.ended_at_s.size - row > HELD)
+    turned_s = pace.turned_at_s(paces)
+    loads = [row for row in older if not began_at(series, row, turned_s)]
+    return series.from_row(max([series.row_at(since_s), *loads]))
 
 
 def turned(

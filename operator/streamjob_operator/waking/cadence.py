@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, backlog_gone, change_times_s, changed, moves_measured
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
 from streamjob_planners.batch.knowledge import Knowledge
-from streamjob_planners.capacity.pace import Pace
+from streamjob_planners.capacity.pace import Pace, turned_at_s
 
 EARLY_GAP_S = 5.0
 """Events that come in quick succession are looked at together: two cycles are at least this far apart, or a fifth of
@@ -72,7 +72,7 @@ class Cadence:
         if self._judged is None or self._judged[0] is not rows:
             speeds = tuple(speed_events(self._turned, self._turned_in(rows)))
             # What executors' speeds do changes parts, too.
-            change = None if speeds else changed((*self._changes_s, *self._turned_at_s()), rows)
+            change = None if speeds else changed((*self._changes_s, *turned_at_s(self._paces)), rows)
             moved = moves_measured(self._known_until_s, rows.series)
             gone = backlog_gone(self._known_until_s, self._trigger_s, rows.series)
             self._judged = (rows, (*speeds, *(one for one in (change, moved, gone) if one is not None)))
@@ -80,10 +80,6 @@ class Cadence:
 
     def _turned_in(self, rows: Rows) -> Turned:
         return turned_executors(rows, self._paces, self._alike_since_s)
-
-    def _turned_at_s(self) -> Iterator[float]:
-        """When executors came to the speeds that they are known to have, or have had."""
-        return (at_s for one in self._paces.values() for at_s, _ in one.past)
 
     def due_s(self, period_s: float, events: tuple[Event, ...], seen: Seen) -> float:
         """When the next cycle should begin, after these events; `seen` is what they were told by."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.steps.recent import MOST_CHANGES, SAME_ROWS
+from streamjob_operator.steps.recent import MOST_CHANGES, began_at
 
 BUSY = 0.95
 """Part of the time that batches take from which they follow each other at once."""
@@ -39,7 +39,8 @@ def change_times_s(series: BatchSeries | None) -> tuple[float, ...]:
     """Beginnings of the rows from which on key groups share the work in another way."""
     if series is None:
         return ()
-    return tuple(_begin_s(series, row) for row in series.changes)
+    begun_s = series.ended_at_s - series.row_s
+    return tuple(float(begun_s[row]) for row in series.changes)
 
 
 def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
@@ -51,11 +52,9 @@ def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
     found = series.changes
     if not 0 < len(found) <= MOST_CHANGES:
         return None
-    row = found[-1]
-    first, last = max(0, row - SAME_ROWS), min(series.ended_at_s.size - 1, row + SAME_ROWS)
-    if any(_begin_s(series, first) <= one <= _begin_s(series, last) for one in known_s):
+    if began_at(series, found[-1], known_s):
         return None
-    return Event(kind=EventKind.LOAD_CHANGED, sentence=_sentence(series, row))
+    return Event(kind=EventKind.LOAD_CHANGED, sentence=_sentence(series, found[-1]))
 
 
 def moves_measured(known_until_s: float, series: BatchSeries) -> Event | None:
@@ -89,10 +88,6 @@ def backlog_gone(known_until_s: float, trigger_s: float | None, series: BatchSer
         return None
     sentence = f"The backlog is gone: a batch has taken {newest_s:.3g} s of its {trigger_s:.3g} s."
     return Event(kind=EventKind.BACKLOG_GONE, sentence=sentence)
-
-
-def _begin_s(series: BatchSeries, row: int) -> float:
-    return float(series.ended_at_s[row] - series.row_s[row])
 
 
 def _sentence(series: BatchSeries, row: int) -> str:

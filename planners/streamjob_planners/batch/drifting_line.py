@@ -5,8 +5,7 @@ the same batches, a line by ordinary least squares takes the one for the other: 
 to have nothing to do with rows. So the level is a random walk beside the noise of single batches, a local level model
 with an explanatory variable (Harvey, "Forecasting, structural time series models and the Kalman filter", 1989, 7.3);
 how far it walks is what makes the series most likely, by restricted likelihood (Patterson and Thompson, Biometrika 58,
-1971). Without a drift that is the ordinary line. A row that weighs 0 is as if it
-were missing: the level walks on.
+1971). Without a drift that is the ordinary line. A row that weighs 0 is as if it were missing: the level walks on.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ mean part in a line (Velleman and Welsch, "Efficient computing of regression dia
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 
@@ -42,7 +43,7 @@ MOST_LOOKS = 8
 """A series with more odd batches than as many looks find keeps the rest of them."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class _Look:
     """A fit with its weights, (n_rows,), 0 for a row that is left out."""
 
@@ -59,7 +60,7 @@ class _Look:
         most = float(np.clip(2.0 * KNOWN_TIMES / self.weight.size, LEAST_KNOWN, MOST_KNOWN))
         return float(self.share.max()) > most
 
-    @property
+    @functools.cached_property
     def odd(self) -> FloatArray:
         """Student's statistic of an indicator of each row, `fit.free` - 1 degrees of freedom, (n_rows,), 0 or more."""
         fit = self.fit
@@ -67,7 +68,7 @@ class _Look:
         found: FloatArray = np.sqrt(square * (fit.free - 1) / np.maximum(fit.free - square, np.finfo(np.float64).eps))
         return found
 
-    @property
+    @functools.cached_property
     def share(self) -> FloatArray:
         """Part of what is known of the slope that would not be known without that row, (n_rows,), 0 to 1."""
         fit = self.fit

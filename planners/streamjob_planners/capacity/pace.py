@@ -98,6 +98,11 @@ class Pace:
         return self.speed * math.exp(INTERVAL * self.error)
 
 
+def turned_at_s(paces: Mapping[str, Pace]) -> tuple[float, ...]:
+    """When executors came to speeds that they have, or have had as far back as batches are told."""
+    return tuple(at_s for one in paces.values() for at_s, _ in one.past)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """What one window shows of groups whose usual part is known; all (n_groups,).

@@ -12,6 +12,7 @@ from worlds import even
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.gate import held
 from streamjob_operator.values import CycleRecord, Memory, Reason, RunningBatch
 from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
@@ -52,6 +53,13 @@ def record(
         step_seconds={},
         woken=woken,
     )
+
+
+def with_series(told: CycleRecord, series: BatchSeries, **rates: float) -> CycleRecord:
+    """The same cycle of a window with these batches."""
+    assert told.snapshot is not None
+    known = dataclasses.replace(told.snapshot.rates, **rates)
+    return dataclasses.replace(told, snapshot=dataclasses.replace(told.snapshot, series=series, rates=known))
 
 
 def test_the_first_cycle_waits_for_the_first_measurements() -> None:
@@ -145,11 +153,9 @@ def test_a_batch_that_shares_its_row_is_looked_at_again_until_there_is_another_r
     cadence, now = begun(), seen(status(queries=(query(unusual=NEWS),)))
     events = cadence.happened(now)
     cadence.began(105.0, now)
-    found = record(Reason.BALANCED, events, NEWS.ended_at_s + 20.0)
-    assert found.snapshot is not None
     ended_at_s = NEWS.ended_at_s + np.array((-99.0, *ended_after_s))
     series = dataclasses.replace(taking(1.0, 1.0, 1.0), ended_at_s=ended_at_s, batches=np.array((1, *batches)))
-    cadence.ended(dataclasses.replace(found, snapshot=dataclasses.replace(found.snapshot, series=series)), PERIOD_S)
+    cadence.ended(with_series(record(Reason.BALANCED, events, NEWS.ended_at_s + 20.0), series), PERIOD_S)
     assert bool(cadence.happened(now)) is again
 
 
@@ -174,11 +180,9 @@ def test_rows_that_nobody_has_scraped_yet_are_looked_at_again(
 
 
 def test_a_backlog_that_is_gone_wakes_a_cycle_by_the_trigger_interval_that_was_measured() -> None:
-    cadence, behind, after = begun(), record(Reason.BALANCED, ()), taking(9.0, 40.0, 25.0, 9.3)
-    assert behind.snapshot is not None
-    rates = dataclasses.replace(behind.snapshot.rates, trigger_interval_s=TRIGGER_S)
-    snapshot = dataclasses.replace(behind.snapshot, series=taking(9.0, 40.0), rates=rates)
-    cadence.ended(dataclasses.replace(behind, snapshot=snapshot), PERIOD_S)
+    cadence, after = begun(), taking(9.0, 40.0, 25.0, 9.3)
+    behind = with_series(record(Reason.BALANCED, ()), taking(9.0, 40.0), trigger_interval_s=TRIGGER_S)
+    cadence.ended(behind, PERIOD_S)
     still = Seen(rows=Rows(series=taking(9.0, 40.0, 25.0), owners=OWNERS, slots=SLOTS), spec="spec")
     assert cadence.happened(still) == ()
     gone = Seen(rows=Rows(series=after, owners=OWNERS, slots=SLOTS), spec="spec")
@@ -193,10 +197,8 @@ def test_after_a_load_that_shifted_a_slow_executor_is_heard_as_one() -> None:
     busy_s[shift_at:, [at for at, owner in enumerate(OWNERS) if owner == "2"][:4]] *= 9.0
     cadence, before = begun(), rows(busy_s, slow_at)
     known = Memory(batches=Knowledge(alike_since_s=before.series.ended_at_s[shift_at - 1]))
-    knows = record(Reason.BALANCED, ())
-    assert knows.snapshot is not None
-    measured = dataclasses.replace(knows.snapshot, series=before.series)
-    cadence.ended(dataclasses.replace(knows, snapshot=measured, memory=known), PERIOD_S)
+    knows = with_series(record(Reason.BALANCED, ()), before.series)
+    cadence.ended(dataclasses.replace(knows, memory=known), PERIOD_S)
     assert cadence.happened(Seen(spec="spec", rows=before)) == ()
     found = cadence.happened(Seen(spec="spec", rows=rows(busy_s, slow_at + 2)))
     assert [one.kind for one in found] == [EventKind.EXECUTOR_SLOW]
@@ -209,11 +211,9 @@ def test_what_a_slow_executor_does_to_shares_is_not_told_again_once_it_is_known(
     turned_s = float(before.series.ended_at_s[-1])
     slow = Memory(batches=Knowledge(paces={"2": Pace(speed=1 / 3, error=0.05, past=((turned_s, 1.0),))}))
     assert later.series.changes == (slow_at,)
-    knows = record(Reason.BALANCED, ())
-    assert knows.snapshot is not None
-    measured = dataclasses.replace(knows.snapshot, series=before.series)
+    knows = with_series(record(Reason.BALANCED, ()), before.series)
     for known, told in ((Memory(), [EventKind.EXECUTOR_SLOW]), (slow, [])):
-        cadence.ended(dataclasses.replace(knows, snapshot=measured, memory=known), PERIOD_S)
+        cadence.ended(dataclasses.replace(knows, memory=known), PERIOD_S)
         assert [one.kind for one in cadence.happened(Seen(spec="spec", rows=later))] == told
 
 

@@ -65,9 +65,8 @@ def test_one_that_is_well_again_is_seen_at_the_second_batch(noise: float, sure: 
         found = turned_executors(rows(busy_s, 42), KNOWN, None).well
         assert found.keys() <= {"2"}
         seen += len(found)
-        assert (
-            turned_executors(rows(busy_s, 42), {}, None).well == {}
-        )  # only one that is planned for as slow can recover
+        # Only one that is planned for as slow can recover.
+        assert turned_executors(rows(busy_s, 42), {}, None).well == {}
     assert seen >= sure
 
 
