@@ -138,7 +138,8 @@ def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
         return DASH, "not to be told from these batches: load counts as going with rows"
     operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
     alike = f", {1000 * line.task_s:.0f} ms in each task" if line.task_s > 0 else ""
-    told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}"
+    without = f", {line.odd} odd {'batch' if line.odd == 1 else 'batches'} left out" if line.odd else ""
+    told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}{without}"
     return number(100 * line.fixed_ratio, " %", 0), told
 
 

@@ -93,7 +93,8 @@ class Director:
 class Publisher(threading.Thread):
     """Writes files of scans into the job's input folder, phase by phase; a file appears at once and whole.
 
-    :meth:`begin` starts the clock; until then only a first file is there, so that the job can start.
+    :meth:`begin` starts the clock; until then only a first file is there, so that the job can start. It holds a second's
+    scans: who sends to whom is read from its batch, and key groups are gathered by that.
     """
 
     def __init__(self, phases: tuple[Phase, ...], skew: Skew, folder: pathlib.Path, director: Director) -> None:
@@ -117,7 +118,7 @@ class Publisher(threading.Thread):
     def run(self) -> None:
         """Publish all phases."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._publish(self._phases[0].rows)
+        self._publish(self._phases[0].rows_per_s)
         self._begun.wait()
         for phase in self._phases:
             self._perform(phase)

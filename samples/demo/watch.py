@@ -13,13 +13,13 @@ from source import Phase, Skew
 
 from streamjob_operator.history import History, read_history
 
-WARM_UP = Phase(name="warm-up", at_most_s=40, rows_per_s=100)
-DAY = Phase(name="day", at_most_s=320, rows_per_s=120)
-NIGHT = Phase(name="night", at_most_s=150, rows_per_s=15, tick_s=4.0)
-RUSH_HOUR = Phase(name="rush hour", at_most_s=200, rows_per_s=390)
+WARM_UP = Phase(name="warm-up", at_most_s=40, rows_per_s=90)
+DAY = Phase(name="day", at_most_s=320, rows_per_s=90)
+NIGHT = Phase(name="night", at_most_s=150, rows_per_s=10, tick_s=4.0)
+RUSH_HOUR = Phase(name="rush hour", at_most_s=200, rows_per_s=270)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
 SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
-SKEW = Skew(partitions=8, hot_every=4, hot_weight=4.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
+SKEW = Skew(partitions=8, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 WARM_BATCHES = 5
 """Batches after which processes that have just started are warm."""
 

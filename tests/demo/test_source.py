@@ -55,7 +55,7 @@ def publish(folder: pathlib.Path, over: str | None = None) -> tuple[list[str], l
 
 
 def test_publisher_goes_through_all_phases_after_a_first_file(tmp_path: pathlib.Path) -> None:
-    assert publish(tmp_path / "input") == (["one", "two"], [100, 100, 100, 300])
+    assert publish(tmp_path / "input") == (["one", "two"], [1000, 100, 100, 300])
     assert [path.name for path in tmp_path.iterdir()] == ["input"]
 
 
@@ -69,7 +69,7 @@ def test_the_same_scans_are_published_every_time(tmp_path: pathlib.Path) -> None
 
 
 def test_a_phase_that_is_over_publishes_no_more(tmp_path: pathlib.Path) -> None:
-    assert publish(tmp_path / "input", over="one") == (["one", "two"], [100, 300])
+    assert publish(tmp_path / "input", over="one") == (["one", "two"], [1000, 300])
 
 
 def test_stopped_publisher_leaves_the_rest(tmp_path: pathlib.Path) -> None:

@@ -38,11 +38,13 @@ well be 0 as that one explains nothing."""
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One operator's tasks together: the part of a mean batch's seconds that rows do not change, 0 to 1, and half the
-    width of its interval. `task_s` of it are those that every task has alike, seconds; 0 where nobody knows."""
+    width of its interval. `task_s` of it are those that every task has alike, seconds; 0 where nobody knows. `odd`:
+    batches that it was laid without."""
 
     fixed_ratio: float
     error_ratio: float
     task_s: float = 0.0
+    odd: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,8 @@ def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> tuple[Li
         return None
     fixed_ratio = float(np.clip(1.0 - slope.value / whole, 0.0, 1.0))
     task_s = _alike_s(seconds, rows, counted, slope, fixed_ratio)
-    return Line(fixed_ratio=fixed_ratio, error_ratio=error_ratio, task_s=task_s), counted
+    odd = int((weight - counted).sum())
+    return Line(fixed_ratio=fixed_ratio, error_ratio=error_ratio, task_s=task_s, odd=odd), counted
 
 
 def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Slope, fixed_ratio: float) -> float:

@@ -15,6 +15,7 @@ from streamjob_operator.spec import parse_job
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_operator.view import LiveView
 from streamjob_operator.view_panels import bar, clock_time, sparkline
+from streamjob_planners.batch.by_rows import Line
 
 JOB = parse_job(
     """
@@ -62,6 +63,17 @@ def test_screen_shows_executors_bound_and_decisions(run: tuple[CycleRecord, ...]
         "target 2 · ready 2 · marked 1",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("odd", "words"), [(0, "seconds, 8 ms in each task  "), (1, ", 1 odd batch left out"), (2, ", 2 odd batches left out")]
+)
+def test_screen_tells_what_a_line_over_rows_leaves_out(
+    make_record: Callable[..., CycleRecord], odd: int, words: str
+) -> None:
+    line = Line(fixed_ratio=0.7, error_ratio=0.1, task_s=0.008, odd=odd)
+    record = dataclasses.replace(make_record("00120012"), lines={"0": line})
+    assert words in shown((record,), terminal=True, width=200)
 
 
 def test_long_message_leaves_time_and_reason_whole(make_record: Callable[..., CycleRecord]) -> None:

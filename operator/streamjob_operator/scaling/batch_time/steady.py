@@ -10,6 +10,7 @@ from streamjob_operator.scaling.batch_time.arriving import Arriving
 from streamjob_operator.scaling.batch_time.look import ready_in_s, under_way
 from streamjob_operator.scaling.batch_time.state import State
 from streamjob_operator.scaling.rule import Situation, Wish, clamp
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_planners.advice.more_groups import MoreGroups
 
@@ -91,9 +92,14 @@ def _fewest(call: Call, situation: Situation, state: State, rate_rps: float) -> 
 
 
 def _usual_s(situation: Situation) -> float:
-    """Seconds between two measurements where nothing is missing."""
+    """Seconds between two measurements where nothing is missing: data may come so seldom that no batch ran between."""
     rates, period_s = situation.snapshot.rates, situation.job.spec.balancing.statistics_period_s
-    return max(period_s, rates.mean_batch_s, rates.trigger_interval_s or 0.0)
+    return max(period_s, rates.mean_batch_s, rates.trigger_interval_s or 0.0, _between_s(situation.snapshot.series))
+
+
+def _between_s(series: BatchSeries | None) -> float:
+    """Seconds from the last batch but one to the last one, as both were told; 0 where several were told at once."""
+    return 0.0 if series is None or not len(series.row_s) or series.batches[-1] > 1 else float(series.row_s[-1])
 
 
 def _veto(call: Call, situation: Situation, state: State, found: Arriving) -> str | None:

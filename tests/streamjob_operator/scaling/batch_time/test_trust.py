@@ -187,3 +187,18 @@ def test_none_leaves_while_rows_come_faster_than_they_are_taken(behind: bool) ->
         wishes.append(wish)
     assert [one.executors for one in wishes[3:]] == ([4] * 3 if behind else [2] * 3)
     assert ("faster than they are taken" in wishes[-1].why) is behind
+
+
+@pytest.mark.parametrize("a_row", [1, 5])
+def test_a_job_whose_data_comes_seldom_is_measured_without_a_hole(a_row: int) -> None:
+    """A batch of a second each 25 s, with a period of 10 s: nothing ran between two of them. Five to a row ran unseen."""
+    call = Call(out=4, rate_rps=9.0, calm=2, why="four fit", calm_why="two would do")
+    policy, state, wishes = job(("max: 6", "max: 40"), ("down: 0s", "down: 60s")), BatchTimeState(), []
+    for cycle in range(5):
+        at_s = 1000.0 + 25.0 * cycle
+        series = series_with(np.ones((4, 8)), row_s=np.full(4, 25.0), ended_s=at_s, input_rps=9.0)
+        series = dataclasses.replace(series, batches=np.full(4, a_row), batch_s=np.full(4, float(a_row)))
+        snapshot = dataclasses.replace(seen(even(4, 2, 5.0), at_s, mean_batch_s=1.0), series=series)
+        wish, state = settle(call, situation_of(snapshot, policy=policy), state, arriving(snapshot, (), None))
+        wishes.append(wish.executors)
+    assert wishes == ([4, 4, 4, 2, 2] if a_row == 1 else [4] * 5)
