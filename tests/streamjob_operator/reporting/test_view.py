@@ -66,7 +66,8 @@ def test_screen_shows_executors_bound_and_decisions(run: tuple[CycleRecord, ...]
 
 
 @pytest.mark.parametrize(
-    ("odd", "words"), [(0, "seconds, 8 ms in each task  "), (1, ", 1 odd batch left out"), (2, ", 2 odd batches left out")]
+    ("odd", "words"),
+    [(0, "seconds, 8 ms in each task  "), (1, ", 1 odd batch left out"), (2, ", 2 odd batches left out")],
 )
 def test_screen_tells_what_a_line_over_rows_leaves_out(
     make_record: Callable[..., CycleRecord], odd: int, words: str
