@@ -93,8 +93,8 @@ class Director:
 class Publisher(threading.Thread):
     """Writes files of scans into the job's input folder, phase by phase; a file appears at once and whole.
 
-    :meth:`begin` starts the clock; until then only a first file is there, so that the job can start. It holds a second's
-    scans: who sends to whom is read from its batch, and key groups are gathered by that.
+    :meth:`begin` starts the clock; until then only a first file is there, so that the job can start. It holds the
+    scans of a second: who sends to whom is read from its batch, and key groups are gathered by that.
     """
 
     def __init__(self, phases: tuple[Phase, ...], skew: Skew, folder: pathlib.Path, director: Director) -> None:

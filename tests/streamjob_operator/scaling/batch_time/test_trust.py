@@ -191,7 +191,7 @@ def test_none_leaves_while_rows_come_faster_than_they_are_taken(behind: bool) ->
 
 @pytest.mark.parametrize("a_row", [1, 5])
 def test_a_job_whose_data_comes_seldom_is_measured_without_a_hole(a_row: int) -> None:
-    """A batch of a second each 25 s, with a period of 10 s: nothing ran between two of them. Five to a row ran unseen."""
+    """A batch of a second each 25 s, with a period of 10 s: nothing ran between two. Five to a row ran unseen."""
     call = Call(out=4, rate_rps=9.0, calm=2, why="four fit", calm_why="two would do")
     policy, state, wishes = job(("max: 6", "max: 40"), ("down: 0s", "down: 60s")), BatchTimeState(), []
     for cycle in range(5):
