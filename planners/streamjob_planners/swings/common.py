@@ -8,8 +8,12 @@ from streamjob_planners.arrays import FloatArray
 
 FEWEST_WINDOWS = 12
 """Windows from which on a series tells what key groups share."""
+LEAST_ODD = 2
+"""Windows, and one of each dozen if that is more, that are left out for a try: a swing comes again."""
 EDGE_SLACK = 1.2
 """How far above what chance gives an eigenvalue must be to count."""
+LEAST_DEVIATION = 1e-12
+"""Of a share, for rounding."""
 LEAST_SWING = 0.12
 """`swing_ratio` from which on batches are looked at one by one, not by their mean."""
 
@@ -18,9 +22,8 @@ def swing_ratio(series: FloatArray | None) -> float:
     """Standard deviation of a key group's share of all load that it has in common with others, over its mean.
 
     0 where the series, (n_windows, n_groups), is missing or too short. Chance of each group alone is no swing, nor is
-    more or less work for all. Shares are standardised: what eigenvalues of correlations hold above chance's edge. Of
-    independent columns no eigenvalue is above (1 + sqrt(n / w))^2 (Marchenko and Pastur, "Distribution of eigenvalues
-    for some sets of random matrices", Mathematics of the USSR-Sbornik 1, 1967). O(n_windows^2 * n_groups).
+    more or less work for all, nor what shows in one or two windows alone, such as a job's nearly empty first batches:
+    the smaller one of what all windows show and what they show without the oddest ones. O(n_windows^2 * n_groups).
     """
     if series is None or len(series) < FEWEST_WINDOWS:
         return 0.0
@@ -28,14 +31,34 @@ def swing_ratio(series: FloatArray | None) -> float:
     shares = series[total > 0] / total[total > 0][:, None]
     if len(shares) < FEWEST_WINDOWS:
         return 0.0
-    mean, deviation = shares.mean(axis=0), shares.std(axis=0)
-    moving = deviation > 1e-12
-    n_windows, n_groups = len(shares), int(moving.sum())
+    ratio = _in_common(shares)
+    return min(ratio, _in_common(_without_odd(shares))) if ratio > 0 else 0.0
+
+
+def _in_common(shares: FloatArray) -> float:
+    """What eigenvalues of correlations hold above chance's edge.
+
+    Of independent columns no eigenvalue is above (1 + sqrt(n / w))^2 (Marchenko and Pastur, "Distribution of
+    eigenvalues for some sets of random matrices", Mathematics of the USSR-Sbornik 1, 1967).
+    """
+    columns, typical = _standardised(shares), float(shares.std(axis=0).sum() / shares.mean(axis=0).sum())
+    n_windows, n_groups = columns.shape
     if n_groups < 2:
         return 0.0
-    columns = (shares[:, moving] - mean[moving]) / deviation[moving]
     values = np.linalg.eigvalsh(columns @ columns.T / n_windows)
     edge = EDGE_SLACK * (1.0 + np.sqrt(n_groups / n_windows)) ** 2
-    common = float(values[values > edge].sum()) / n_groups
-    typical = float(deviation.sum() / mean.sum())
-    return float(np.sqrt(common)) * typical
+    return float(np.sqrt(values[values > edge].sum() / n_groups)) * typical
+
+
+def _without_odd(shares: FloatArray) -> FloatArray:
+    """The windows but for those that differ most from the mean."""
+    odd = max(LEAST_ODD, len(shares) // FEWEST_WINDOWS)
+    far = (_standardised(shares) ** 2).sum(axis=1)
+    return shares[np.sort(np.argsort(far, kind="stable")[: len(shares) - odd])]
+
+
+def _standardised(shares: FloatArray) -> FloatArray:
+    """Of the groups whose share moves, in standard deviations from its mean."""
+    deviation = shares.std(axis=0)
+    moving = deviation > LEAST_DEVIATION
+    return np.asarray((shares[:, moving] - shares[:, moving].mean(axis=0)) / deviation[moving])

@@ -28,6 +28,17 @@ def test_a_swing_is_seen_through_noise() -> None:
     assert swing_ratio(np.where(hot, 3.0, 1.0) * rng.lognormal(0.0, 0.3, hot.shape)) > 0.4
 
 
+@pytest.mark.parametrize("windows", [12, 18, 40])
+@pytest.mark.parametrize("odd", [1, 2])
+def test_first_batches_that_are_nearly_empty_are_no_swing(odd: int, windows: int) -> None:
+    """Without rows all key groups take as long, afterwards as their shares say: on real Spark one of 12 batches did."""
+    rng = np.random.default_rng(windows)
+    work = np.concatenate([rng.permutation(1.0 / np.arange(1, 17) ** 0.8) for _ in range(2)])
+    series = work * rng.lognormal(0.0, 0.05, (windows, 32))
+    series[:odd] = 0.1 * rng.lognormal(0.0, 0.05, (odd, 32))
+    assert swing_ratio(series) < LEAST_SWING
+
+
 def test_too_short_a_series_or_none_tells_nothing() -> None:
     assert swing_ratio(None) == 0.0
     assert swing_ratio(np.ones((FEWEST_WINDOWS - 1, 5))) == 0.0
