@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from streamjob_operator.counting import odd_batches
 from streamjob_operator.digest import BatchDigest, CycleDigest, ExecutorDigest
 from streamjob_operator.singles import SingleBatches
 from streamjob_operator.values import Room
@@ -138,7 +139,7 @@ def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
         return DASH, "not to be told from these batches: load counts as going with rows"
     operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
     alike = f", {1000 * line.task_s:.0f} ms in each task" if line.task_s > 0 else ""
-    without = f", {line.odd} odd {'batch' if line.odd == 1 else 'batches'} left out" if line.odd else ""
+    without = f", {odd_batches(line.odd)} left out" if line.odd else ""
     told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}{without}"
     return number(100 * line.fixed_ratio, " %", 0), told
 

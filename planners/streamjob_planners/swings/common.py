@@ -41,24 +41,27 @@ def _in_common(shares: FloatArray) -> float:
     Of independent columns no eigenvalue is above (1 + sqrt(n / w))^2 (Marchenko and Pastur, "Distribution of
     eigenvalues for some sets of random matrices", Mathematics of the USSR-Sbornik 1, 1967).
     """
-    columns, typical = _standardised(shares), float(shares.std(axis=0).sum() / shares.mean(axis=0).sum())
+    columns, deviation = _standardised(shares)
     n_windows, n_groups = columns.shape
     if n_groups < 2:
         return 0.0
     values = np.linalg.eigvalsh(columns @ columns.T / n_windows)
     edge = EDGE_SLACK * (1.0 + np.sqrt(n_groups / n_windows)) ** 2
-    return float(np.sqrt(values[values > edge].sum() / n_groups)) * typical
+    common = float(values[values > edge].sum()) / n_groups
+    return float(np.sqrt(common) * deviation.sum() / shares.mean(axis=0).sum())
 
 
 def _without_odd(shares: FloatArray) -> FloatArray:
     """The windows but for those that differ most from the mean."""
     odd = max(LEAST_ODD, len(shares) // FEWEST_WINDOWS)
-    far = (_standardised(shares) ** 2).sum(axis=1)
+    columns, _ = _standardised(shares)
+    far = (columns**2).sum(axis=1)
     return shares[np.sort(np.argsort(far, kind="stable")[: len(shares) - odd])]
 
 
-def _standardised(shares: FloatArray) -> FloatArray:
-    """Of the groups whose share moves, in standard deviations from its mean."""
+def _standardised(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Shares of the groups whose share moves, in standard deviations from its mean; and these deviations."""
     deviation = shares.std(axis=0)
     moving = deviation > LEAST_DEVIATION
-    return np.asarray((shares[:, moving] - shares[:, moving].mean(axis=0)) / deviation[moving])
+    columns = (shares[:, moving] - shares[:, moving].mean(axis=0)) / deviation[moving]
+    return columns, deviation[moving]

@@ -99,7 +99,9 @@ def _usual_s(situation: Situation) -> float:
 
 def _between_s(series: BatchSeries | None) -> float:
     """Seconds from the last batch but one to the last one, as both were told; 0 where several were told at once."""
-    return 0.0 if series is None or not len(series.row_s) or series.batches[-1] > 1 else float(series.row_s[-1])
+    if series is None or series.batches.size == 0 or series.batches[-1] > 1:
+        return 0.0
+    return float(series.row_s[-1])
 
 
 def _veto(call: Call, situation: Situation, state: State, found: Arriving) -> str | None:
