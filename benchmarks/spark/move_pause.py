@@ -1,7 +1,7 @@
 """What one move costs the moved key group: extra seconds of its first task on the new executor, by state size.
 
     python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6] [--checkpoint s3]
-        [--maintenance-s 60] [--operator sums]
+        [--maintenance-s 60] [--operator sums] [--not-ahead]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
 the move with the median of the same group's tasks before it, and when it soon comes back. Each finished case is
@@ -9,7 +9,8 @@ appended to OUT/move_pause.jsonl; a case that is there is not run again. `--chec
 cache warm; `s3` an object store on loopback (`make object-store`), 50 ms and 50 MB/s away. `--maintenance-s` is how
 often Spark uploads snapshots of what changed: a load replays all changes since the newest one. `--operator` is what has
 the state: `sums` by key, a `join` in format 3 or `python`'s lists (`transformWithStateInPandas`). The latter two have
-column families, which only RocksDB can.
+column families, which only RocksDB can. With `--not-ahead` the moved group's first task loads its state, as where
+executors can open nothing ahead of it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import signal
 import statistics
 import sys
 import tempfile
+import unittest.mock
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -39,7 +41,7 @@ PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
 RUNS = "move_pause.jsonl"
-NAMED = ("operator", "provider", "checkpoint", "maintenance_s", "state_mb")
+NAMED = ("operator", "provider", "checkpoint", "maintenance_s", "ahead", "state_mb")
 """What tells rows of the table apart."""
 MAINTENANCE_S = 60
 """Spark's default."""
@@ -173,43 +175,47 @@ def main() -> None:
     parser.add_argument("--checkpoint", choices=PLACES, default="local")
     parser.add_argument("--maintenance-s", type=int, default=MAINTENANCE_S)
     parser.add_argument("--operator", choices=OPERATORS, default="sums")
+    parser.add_argument("--not-ahead", dest="ahead", action="store_false")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python is the driver's
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     path = args.out / RUNS
-    where = (args.checkpoint, args.maintenance_s, args.operator)
-    have = {
-        (one["provider"], one["megabytes"])
-        for one in read_cases(path)
-        if (one["checkpoint"], one["maintenance_s"], one["operator"]) == where
-    }
+    where = {name: getattr(args, name) for name in ("checkpoint", "maintenance_s", "operator", "ahead")}
+    have = {(one["provider"], one["megabytes"]) for one in read_cases(path) if where.items() <= one.items()}
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
         measure_all(wanted, args.moves, path, where)
     print_report(rows_of(args.out))
 
 
-def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, where: tuple[str, int, str]) -> None:
-    """Measure each provider and size in one session, append what was found; `where`: place, maintenance, operator."""
-    from streamjob_agent.spark import connect
-
-    place, maintenance_s, operator = where
-    with checkpoints(place) as (conf, folder):
-        spark = session({**conf, "spark.sql.streaming.stateStore.maintenanceInterval": f"{maintenance_s}s"})
+def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, where: Mapping[str, Any]) -> None:
+    """Measure each provider and size in one session, append what was found; `where`: what all of them have alike."""
+    operator = where["operator"]
+    with checkpoints(where["checkpoint"]) as (conf, folder):
+        spark = session({**conf, "spark.sql.streaming.stateStore.maintenanceInterval": f"{where['maintenance_s']}s"})
         spark.sparkContext.setLogLevel("FATAL")
-        bridge = connect(spark)
+        bridge = connected(spark, ahead=where["ahead"])
         try:
             for name, megabytes in cases:
                 found = one_case(spark, bridge, (operator, name, megabytes), moves, f"{folder}/{name}-{megabytes}")
-                case = {"operator": operator, "provider": name, "megabytes": megabytes}
-                there = {"checkpoint": place, "maintenance_s": maintenance_s}
+                case = {"provider": name, "megabytes": megabytes}
                 with path.open("a") as file:
-                    file.write(json.dumps({"at": stamp(), **case, **there, **found}) + "\n")
+                    file.write(json.dumps({"at": stamp(), **where, **case, **found}) + "\n")
         finally:
             bridge.close()
             spark.stop()
+
+
+def connected(spark: Any, *, ahead: bool) -> Any:
+    """The bridge; without `ahead` the class that opens state ahead of a move is never offered to executors."""
+    from streamjob_agent.spark import connect, driver
+
+    if ahead:
+        return connect(spark)
+    with unittest.mock.patch.object(driver, "compile_opening", side_effect=RuntimeError("left out by --not-ahead")):
+        return connect(spark)
 
 
 @contextlib.contextmanager
@@ -247,9 +253,9 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
 def print_report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown."""
     print(
-        "| state of | state store | checkpoint | snapshots each, s | MB to load a group "
+        "| state of | state store | checkpoint | snapshots each, s | opened ahead | MB to load a group "
         "| pause, median s | mean s | spread s | moves | back, median s |\n"
-        "|---|---|---|---|---|---|---|---|---|---|"
+        "|---|---|---|---|---|---|---|---|---|---|---|"
     )
     for one in rows:
         pause = one["pause_s"]

@@ -56,9 +56,9 @@ class Reason(enum.StrEnum):
     """Somebody else sets the number of executors (`spec.executors.replicas`, /scale), and it is followed."""
 
     GAIN_TOO_SMALL = "GainTooSmall"
-    """Moves would gain less than batches vary, or not pay for themselves within `payback` batches, often because one
-    key group alone is too heavy; or collocation would save less work in an hour than its moves cost. To do: read the
-    message: it says which."""
+    """Moves would gain less than batches vary or predictions can tell, or not pay for themselves within `payback`
+    batches, often because one key group alone is too heavy; or collocation would save less work in an hour than its
+    moves cost. To do: read the message: it says which."""
 
     BUDGET_TOO_SMALL = "BudgetTooSmall"
     """No key group is as small as `migrationBudget.maxStateBytes`. To do: raise it."""

@@ -25,9 +25,10 @@ class Worth:
     message: str
 
 
-def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> Worth:
+def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0) -> Worth:
     """Drains are always worth it; balance pays in seconds of a batch, or above the bound on the load distance;
-    collocation where it saves what it costs. `behind`: the job falls behind."""
+    collocation where it saves what it costs. `behind`: the job falls behind; `off`: how far predictions have been off in
+    the mean, as a part of a batch."""
     before, after = plan.before, plan.after
     if after.marked_groups < before.marked_groups:
         leaving = before.marked_groups - after.marked_groups
@@ -35,7 +36,8 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = 
         return Worth(act=True, reason=Reason.DRAINING, message=message)
     timed = by_time(model, balancing)
     if timed:
-        found = worth_time.gained(model, plan, balancing, behind=behind) or worth_swing.gained(model, plan, balancing)
+        found = worth_time.gained(model, plan, balancing, behind=behind, off=off)
+        found = found or worth_swing.gained(model, plan, balancing)
     else:
         found = worth_distance.gained(model, plan, balancing)
     if found is not None:
@@ -43,7 +45,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = 
     if balancing.collocation.enabled and _collocates(model, plan, balancing):
         return _collocation(model, plan, _payback_s(model, plan, balancing))
     if timed:
-        reason, message = worth_time.not_gained(model, plan, balancing, behind=behind)
+        reason, message = worth_time.not_gained(model, plan, balancing, behind=behind, off=off)
     else:
         reason, message = worth_distance.not_gained(model, plan, balancing)
     return Worth(act=False, reason=reason, message=message)

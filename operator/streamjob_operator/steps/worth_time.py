@@ -18,23 +18,25 @@ from streamjob_planners.called import called
 from streamjob_planners.model import LoadModel, Objective, Plan
 
 OBJECTIVE = Objective.BATCH_TIME
-LEAST_GAIN = 0.01
-"""Part of a batch that moves must gain, whatever they cost: predictions are not better than that."""
+LEAST_GAIN, MOST_LEAST_GAIN = 0.01, 0.05
+"""Part of a batch that moves must gain, whatever they cost: where predictions have hardly been off, and at most."""
 FREE_S = 0.005
 """Seconds below which moves cost nothing."""
 NEAR_BOUND = 0.02
 """Part of a batch by which it may be above its bound and count as balanced."""
 
 
-def gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> tuple[Reason, str] | None:
-    """The reason to make the plan, None if it does not gain enough; `behind`: see `least_gain_s`."""
+def gained(
+    model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0
+) -> tuple[Reason, str] | None:
+    """The reason to make the plan, None if it does not gain enough; `behind` and `off`: see `least_gain_s`."""
     if not plan.moves:
         return None
     before_s, after_s = expected(plan)
     gain_s, cost_s = before_s - after_s, moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
     if (
-        gain_s > least_gain_s(plan, noise, behind=behind)
+        gain_s > least_gain_s(plan, noise, behind=behind, off=off)
         and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s
     ):
         return Reason.BATCH_TIME, _promise(before_s, after_s, cost_s, len(plan.moves))
@@ -46,7 +48,9 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool =
     return None
 
 
-def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> tuple[Reason, str]:
+def not_gained(
+    model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0
+) -> tuple[Reason, str]:
     """Why not, with what a batch waits for."""
     before_s, after_s = expected(plan)
     now = f"Batches take {_seconds(before_s)}"
@@ -59,8 +63,9 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bo
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
-    if before_s - after_s <= least_gain_s(plan, noise, behind=behind):
-        message = f"{now}; {_little(plan, before_s - after_s, _too_little(noise, behind=behind))}."
+    if before_s - after_s <= least_gain_s(plan, noise, behind=behind, off=off):
+        little = _too_little(plan, noise, behind=behind, off=off)
+        message = f"{now}; {_little(plan, before_s - after_s, little)}."
     else:
         message = (
             f"{now}; {moves_told(len(plan.moves))} would gain {_seconds(before_s - after_s)} a batch and cost "
@@ -89,13 +94,21 @@ def doubt_of(model: LoadModel, plan: Plan) -> Doubt:
     return doubt(model.batch, plan.node_of)
 
 
-def least_gain_s(plan: Plan, noise: Doubt, *, behind: bool = False) -> float:
-    """Seconds that a gain must exceed to be more than chance.
+def least_gain_s(plan: Plan, noise: Doubt, *, behind: bool = False, off: float = 0.0) -> float:
+    """Seconds that a gain must exceed to be more than chance, and more than predictions can tell.
 
     Of a job that falls behind, more than chance makes of it in the mean: its batches are few and differ in size, which
-    counts as noise of its tasks, and what it waits for is worse than moves that were not needed.
+    counts as noise of its tasks, and what it waits for is worse than moves that were not needed. `off` is how far
+    predictions have been off in the mean, as a part of a batch.
     """
-    return max(LEAST_GAIN * expected(plan)[0], noise.mean_s if behind else noise.most_s)
+    if behind:
+        return max(LEAST_GAIN * expected(plan)[0], noise.mean_s)
+    return max(_told_s(plan, off), noise.most_s)
+
+
+def _told_s(plan: Plan, off: float) -> float:
+    """Seconds from which predictions can tell two batches apart, each of which may be off."""
+    return min(max(LEAST_GAIN, 2 * off), MOST_LEAST_GAIN) * expected(plan)[0]
 
 
 def newly_used(model: LoadModel, plan: Plan) -> list[str]:
@@ -140,7 +153,9 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
-def _too_little(noise: Doubt, *, behind: bool) -> str:
+def _too_little(plan: Plan, noise: Doubt, *, behind: bool, off: float) -> str:
+    if not behind and 2 * off > LEAST_GAIN and noise.most_s < _told_s(plan, off):
+        return f"less than predictions can tell, which have been off by {100 * off:.1f} percent"
     if (noise.mean_s if behind else noise.most_s) < FREE_S:
         return "less than predictions can tell"
     if behind:

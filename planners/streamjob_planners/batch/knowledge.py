@@ -49,6 +49,11 @@ class Knowledge:
         error = self.error_ratio
         return error is None or error.weight < FEWEST_WINDOWS or error.mean <= TRUSTED_ERROR
 
+    @property
+    def off(self) -> float:
+        """How far predictions have been off in the mean, as a part of a batch; 0 until one was held against a batch."""
+        return 0.0 if self.error_ratio is None else self.error_ratio.mean
+
     def with_window(self, at_s: float, tasks_s: float, measured_s: float) -> Knowledge:
         """The same after one more window of batches.
 

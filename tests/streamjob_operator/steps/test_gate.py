@@ -314,6 +314,14 @@ def test_predictions_that_are_off_are_told_where_they_would_decide() -> None:
     assert gate(case(memory=remembered(batches=fine))).message == BETTER
 
 
+def test_a_gain_below_what_predictions_have_been_off_by_is_left() -> None:
+    uneven = planned(timed([1.06, 1.0, 1.0, 0.94], [0, 0, 1, 1]), [0, 1, 1, 0])
+    assert gate(case(uneven)).act
+    verdict = gate(case(uneven, memory=remembered(batches=Knowledge(error_ratio=Learned(mean=0.03)))))
+    assert (verdict.act, verdict.reason) == (False, Reason.GAIN_TOO_SMALL)
+    assert "which have been off by 3.0 percent" in verdict.message
+
+
 ASLEEP = seen(rates=dataclasses.replace(SEEN.rates, idle_since_s=990.0))
 WAITS = "The query has waited for data for 10s."
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from small_models import moved, timed
 from worlds import World, even
 
 from streamjob_operator.spec import Balancing
@@ -102,6 +103,30 @@ def test_a_job_that_falls_behind_waits_for_no_certainty(
     found = worth(skewed(), plan, Balancing(), behind=True)
     assert found.act is act
     assert act or "moves would gain 1.2 s, and noise of what was measured makes 1.3 s in the mean." in found.message
+
+
+UNEVEN = timed([1.06, 1.0, 1.0, 0.94], [0, 0, 1, 1])
+"""Batches of 2.06 s, which may take 2 s: three percent less."""
+
+
+@pytest.mark.parametrize(
+    ("off", "act"), [(0.0, True), (0.01, True), (0.02, False), (0.2, False)], ids=["sure", "good", "fair", "poor"]
+)
+def test_a_gain_that_predictions_cannot_tell_is_left(off: float, act: bool) -> None:
+    """A prediction may be off both of the batch before and of the batch after."""
+    found = worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), off=off)
+    assert found.act is act
+    told = f"gain 0.06 s, less than predictions can tell, which have been off by {100 * off:.1f} percent."
+    assert act or told in found.message
+
+
+def test_a_gain_of_a_twentieth_is_made_however_far_predictions_are_off() -> None:
+    more = timed([1.11, 1.0, 1.0, 0.89], [0, 0, 1, 1])
+    assert worth(more, moved(more, [0, 1, 1, 0]), Balancing(), off=0.24).act
+
+
+def test_a_job_that_falls_behind_waits_for_no_better_predictions() -> None:
+    assert worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), off=0.1, behind=True).act
 
 
 def test_a_gain_that_noise_may_make_to_the_last_bit_is_told_as_noise(monkeypatch: pytest.MonkeyPatch) -> None:
