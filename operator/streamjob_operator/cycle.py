@@ -36,7 +36,7 @@ from streamjob_operator.steps.shown import policy_of
 from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
-from streamjob_operator.steps.worth_time import what_binds
+from streamjob_operator.steps.worth_time import Standing, what_binds
 from streamjob_operator.values import (
     CycleRecord,
     Hold,
@@ -191,6 +191,7 @@ def think(
     judged = resized.plan is resting
     violations = () if judged else timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
+    standing = Standing(behind=is_behind(seen), off=memory.batches.off)
     case = Case(
         job=job,
         snapshot=snapshot,
@@ -198,11 +199,11 @@ def think(
         resized=resized,
         remove=remove,
         violations=violations,
-        kept_back=timed("memory", kept_back, resized.model, resized.plan, solver, job.spec.balancing),
+        kept_back=timed("memory", kept_back, resized.model, resized.plan, solver, job.spec.balancing, standing),
         now_s=now_s,
         policy=policy,
         changed_at_s=seen.changed_at_s,
-        behind=is_behind(seen),
+        standing=standing,
     )
     case, verdict = timed("gate", judge, case)
     carried = case.resized

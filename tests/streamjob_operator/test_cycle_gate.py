@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from worlds import World, even, job, ruled, warm
 
+from streamjob_operator import cycle
+from streamjob_operator.steps.approved import judge
+from streamjob_operator.steps.case import Case
+from streamjob_operator.steps.worth_time import Standing
 from streamjob_operator.values import Reason
+from streamjob_planners.batch.learned import Learned
 from streamjob_planners.model import MoveReason
 
 AUTO = job()
@@ -69,11 +76,11 @@ def test_executors_that_a_person_approves_are_asked_about_while_a_window_forbids
 
 def test_a_boundary_may_get_longer_by_a_part_of_the_batch_that_is_predicted() -> None:
     world = uneven(60.0)
-    world.rates = {"mean_batch_s": 50.0}  # of odd batches: what is predicted goes by the key groups
+    world.rates = {"mean_batch_s": 15.0}  # of odd batches: what is predicted goes by the key groups
     verdict = world.turn(DEFAULT_BUDGET).verdict
     assert verdict.plan is not None
     assert verdict.plan.before.expected_s is not None
-    assert verdict.plan.before.expected_s < 30.0
+    assert verdict.plan.before.expected_s < 10.0
     assert verdict.boundary_s == pytest.approx(0.1 * verdict.plan.before.expected_s)
 
 
@@ -89,3 +96,16 @@ def test_doubt_about_predicted_batches_is_told_where_they_are_not_trusted_and_on
         told = doubting.turn(UNSCALED).verdict.message
     assert not doubting.stored.batches.trusted
     assert "Predicted batches are off by" in told
+
+
+def test_gains_are_held_to_what_predictions_have_been_off_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: list[Case] = []
+    monkeypatch.setattr(cycle, "judge", lambda case: cases.append(case) or judge(case))
+    of = job()
+    world = warm(even(2, 2, 10.0), of)
+    assert world.stored is not None
+    off = dataclasses.replace(world.stored.batches, error_ratio=Learned(mean=0.03, weight=5.0))
+    world.stored = dataclasses.replace(world.stored, batches=off)
+    world.turn(of)
+    assert [case.standing for case in cases] == [Standing(off=pytest.approx(cases[0].memory.batches.off))]
+    assert cases[0].standing.off > 0.0

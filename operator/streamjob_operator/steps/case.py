@@ -7,6 +7,7 @@ import dataclasses
 from streamjob_operator.spec import Mode, StreamJob
 from streamjob_operator.steps.idle import waits
 from streamjob_operator.steps.resize import Resized
+from streamjob_operator.steps.worth_time import AT_EASE, Standing
 from streamjob_operator.values import Memory, PendingPlan, Reason, Snapshot
 from streamjob_planners.verify import Violation
 
@@ -14,8 +15,7 @@ from streamjob_planners.verify import Violation
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
-    keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now,
-    `behind` whether rows wait or batches overrun their trigger.
+    keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now.
     """
 
     job: StreamJob
@@ -29,7 +29,7 @@ class Case:
     approved: PendingPlan | None = None
     kept_back: str | None = None
     changed_at_s: float | None = None
-    behind: bool = False
+    standing: Standing = AT_EASE
 
     @property
     def resizes(self) -> bool:

@@ -188,14 +188,14 @@ def _all_worth(case: Case) -> Worth:
     judged, coming = _worth(case, case.resized.plan), case.resized.coming
     if judged.act or coming is None or not case.unprepared or case.resizes:
         return judged
-    later = _plain_worth(coming.model, coming.plan, case)
+    later = worth(coming.model, coming.plan, case.job.spec.balancing, case.standing)
     if not later.act:
         return judged
     return Worth(act=True, reason=Reason.FILLING, message=f"{executors(coming.executors, 'is', 'are')} to come.")
 
 
 def _worth(case: Case, plan: Plan) -> Worth:
-    judged = _plain_worth(case.resized.model, plan, case)
+    judged = worth(case.resized.model, plan, case.job.spec.balancing, case.standing)
     if case.kept_back is not None and not judged.act:
         judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
@@ -208,10 +208,6 @@ def _worth(case: Case, plan: Plan) -> Worth:
         return judged
     doubt = f"Predicted batches are off by {100 * error.mean:.0f} percent, so the load distance decides."
     return dataclasses.replace(judged, message=f"{judged.message} {doubt}")
-
-
-def _plain_worth(model: LoadModel, plan: Plan, case: Case) -> Worth:
-    return worth(model, plan, case.job.spec.balancing, behind=case.behind, off=case.memory.batches.off)
 
 
 def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Worth]:

@@ -10,6 +10,7 @@ import numpy as np
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.steps.worth import worth
+from streamjob_operator.steps.worth_time import AT_EASE, Standing
 from streamjob_planners.advice.sentences import amount
 from streamjob_planners.called import called
 from streamjob_planners.model import FloatArray, LoadModel, Plan, Resource
@@ -17,15 +18,18 @@ from streamjob_planners.model import FloatArray, LoadModel, Plan, Resource
 CURE = "Executors with more memory have room for it, and so may a larger number of them."
 
 
-def kept_back(model: LoadModel, plan: Plan, solver: Solver, balancing: Balancing) -> str | None:
+def kept_back(
+    model: LoadModel, plan: Plan, solver: Solver, balancing: Balancing, standing: Standing = AT_EASE
+) -> str | None:
     """Why the plan is not better, where only memory keeps a plan from being worth it; else None.
 
     Where some key group lacks room somewhere, the planner is asked once more, without limits. May raise Hold.
     """
-    if not any(map(_binds, [model] * len(model.resources), model.resources)) or worth(model, plan, balancing).act:
+    binds = any(map(_binds, [model] * len(model.resources), model.resources))
+    if not binds or worth(model, plan, balancing, standing).act:
         return None
     free = solver.solve(dataclasses.replace(model, resources=()))
-    judged, short = worth(model, free, balancing), next(_shortages(model, free), None)
+    judged, short = worth(model, free, balancing, standing), next(_shortages(model, free), None)
     return f"Moves are kept back by memory: {short} {CURE}" if judged.act and short is not None else None
 
 

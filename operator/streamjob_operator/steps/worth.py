@@ -9,6 +9,7 @@ import numpy as np
 from streamjob_operator.counting import moves_told
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import worth_distance, worth_swing, worth_time
+from streamjob_operator.steps.worth_time import AT_EASE, Standing
 from streamjob_operator.values import Reason
 from streamjob_planners import acceptance, plans, traffic
 from streamjob_planners.ledger.nodes import Ledger
@@ -25,10 +26,9 @@ class Worth:
     message: str
 
 
-def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0) -> Worth:
+def worth(model: LoadModel, plan: Plan, balancing: Balancing, standing: Standing = AT_EASE) -> Worth:
     """Drains are always worth it; balance pays in seconds of a batch, or above the bound on the load distance;
-    collocation where it saves what it costs. `behind`: the job falls behind; `off`: how far predictions have been off in
-    the mean, as a part of a batch."""
+    collocation where it saves what it costs."""
     before, after = plan.before, plan.after
     if after.marked_groups < before.marked_groups:
         leaving = before.marked_groups - after.marked_groups
@@ -36,8 +36,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = 
         return Worth(act=True, reason=Reason.DRAINING, message=message)
     timed = by_time(model, balancing)
     if timed:
-        found = worth_time.gained(model, plan, balancing, behind=behind, off=off)
-        found = found or worth_swing.gained(model, plan, balancing)
+        found = worth_time.gained(model, plan, balancing, standing) or worth_swing.gained(model, plan, balancing)
     else:
         found = worth_distance.gained(model, plan, balancing)
     if found is not None:
@@ -45,7 +44,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = 
     if balancing.collocation.enabled and _collocates(model, plan, balancing):
         return _collocation(model, plan, _payback_s(model, plan, balancing))
     if timed:
-        reason, message = worth_time.not_gained(model, plan, balancing, behind=behind, off=off)
+        reason, message = worth_time.not_gained(model, plan, balancing, standing)
     else:
         reason, message = worth_distance.not_gained(model, plan, balancing)
     return Worth(act=False, reason=reason, message=message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -26,19 +27,32 @@ NEAR_BOUND = 0.02
 """Part of a batch by which it may be above its bound and count as balanced."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What gains of a job are held to.
+
+    Attributes:
+        behind: rows wait, or batches overrun their trigger.
+        off: how far predictions have been off in the mean, as a part of a batch, 0 and more.
+    """
+
+    behind: bool = False
+    off: float = 0.0
+
+
+AT_EASE = Standing()
+
+
 def gained(
-    model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0
+    model: LoadModel, plan: Plan, balancing: Balancing, standing: Standing = AT_EASE
 ) -> tuple[Reason, str] | None:
-    """The reason to make the plan, None if it does not gain enough; `behind` and `off`: see `least_gain_s`."""
+    """The reason to make the plan, None if it does not gain enough."""
     if not plan.moves:
         return None
     before_s, after_s = expected(plan)
     gain_s, cost_s = before_s - after_s, moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
-    if (
-        gain_s > least_gain_s(plan, noise, behind=behind, off=off)
-        and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s
-    ):
+    if gain_s > least_gain_s(plan, noise, standing) and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s:
         return Reason.BATCH_TIME, _promise(before_s, after_s, cost_s, len(plan.moves))
     filled = newly_used(model, plan)
     if filled and _levels_out(plan):
@@ -48,9 +62,7 @@ def gained(
     return None
 
 
-def not_gained(
-    model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False, off: float = 0.0
-) -> tuple[Reason, str]:
+def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, standing: Standing = AT_EASE) -> tuple[Reason, str]:
     """Why not, with what a batch waits for."""
     before_s, after_s = expected(plan)
     now = f"Batches take {_seconds(before_s)}"
@@ -63,9 +75,8 @@ def not_gained(
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
-    if before_s - after_s <= least_gain_s(plan, noise, behind=behind, off=off):
-        little = _too_little(plan, noise, behind=behind, off=off)
-        message = f"{now}; {_little(plan, before_s - after_s, little)}."
+    if before_s - after_s <= least_gain_s(plan, noise, standing):
+        message = f"{now}; {_little(plan, before_s - after_s, _too_little(plan, noise, standing))}."
     else:
         message = (
             f"{now}; {moves_told(len(plan.moves))} would gain {_seconds(before_s - after_s)} a batch and cost "
@@ -94,21 +105,20 @@ def doubt_of(model: LoadModel, plan: Plan) -> Doubt:
     return doubt(model.batch, plan.node_of)
 
 
-def least_gain_s(plan: Plan, noise: Doubt, *, behind: bool = False, off: float = 0.0) -> float:
+def least_gain_s(plan: Plan, noise: Doubt, standing: Standing = AT_EASE) -> float:
     """Seconds that a gain must exceed to be more than chance, and more than predictions can tell.
 
     Of a job that falls behind, more than chance makes of it in the mean: its batches are few and differ in size, which
-    counts as noise of its tasks, and what it waits for is worse than moves that were not needed. `off` is how far
-    predictions have been off in the mean, as a part of a batch.
+    counts as noise of its tasks, and what it waits for is worse than moves that were not needed.
     """
-    if behind:
+    if standing.behind:
         return max(LEAST_GAIN * expected(plan)[0], noise.mean_s)
-    return max(_told_s(plan, off), noise.most_s)
+    return max(_told_s(plan, standing), noise.most_s)
 
 
-def _told_s(plan: Plan, off: float) -> float:
+def _told_s(plan: Plan, standing: Standing) -> float:
     """Seconds from which predictions can tell two batches apart, each of which may be off."""
-    return min(max(LEAST_GAIN, 2 * off), MOST_LEAST_GAIN) * expected(plan)[0]
+    return min(max(LEAST_GAIN, 2 * standing.off), MOST_LEAST_GAIN) * expected(plan)[0]
 
 
 def newly_used(model: LoadModel, plan: Plan) -> list[str]:
@@ -153,12 +163,12 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
-def _too_little(plan: Plan, noise: Doubt, *, behind: bool, off: float) -> str:
-    if not behind and 2 * off > LEAST_GAIN and noise.most_s < _told_s(plan, off):
-        return f"less than predictions can tell, which have been off by {100 * off:.1f} percent"
-    if (noise.mean_s if behind else noise.most_s) < FREE_S:
+def _too_little(plan: Plan, noise: Doubt, standing: Standing) -> str:
+    if not standing.behind and 2 * standing.off > LEAST_GAIN and noise.most_s < _told_s(plan, standing):
+        return f"less than predictions can tell, which have been off by {100 * standing.off:.1f} percent"
+    if (noise.mean_s if standing.behind else noise.most_s) < FREE_S:
         return "less than predictions can tell"
-    if behind:
+    if standing.behind:
         return f"and noise of what was measured makes {_seconds(noise.mean_s)} in the mean"
     return f"and up to {_seconds(noise.most_s)} may be noise of what was measured"
 

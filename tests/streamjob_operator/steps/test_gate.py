@@ -15,6 +15,7 @@ from streamjob_operator.steps.arrivals import Coming
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.gate import gate
 from streamjob_operator.steps.resize import Resized
+from streamjob_operator.steps.worth_time import Standing
 from streamjob_operator.values import Memory, PendingPlan, QueryPart, Reason, ScalingDecision, Snapshot, Verdict
 from streamjob_planners import what_if
 from streamjob_planners.batch.knowledge import Knowledge
@@ -317,7 +318,7 @@ def test_predictions_that_are_off_are_told_where_they_would_decide() -> None:
 def test_a_gain_below_what_predictions_have_been_off_by_is_left() -> None:
     uneven = planned(timed([1.06, 1.0, 1.0, 0.94], [0, 0, 1, 1]), [0, 1, 1, 0])
     assert gate(case(uneven)).act
-    verdict = gate(case(uneven, memory=remembered(batches=Knowledge(error_ratio=Learned(mean=0.03)))))
+    verdict = gate(case(uneven, standing=Standing(off=0.03)))
     assert (verdict.act, verdict.reason) == (False, Reason.GAIN_TOO_SMALL)
     assert "which have been off by 3.0 percent" in verdict.message
 

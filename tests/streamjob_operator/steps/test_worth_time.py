@@ -15,6 +15,7 @@ from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.boundary import allowance_s, in_waves, moves_cost_s
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.worth import Worth, worth
+from streamjob_operator.steps.worth_time import Standing
 from streamjob_operator.values import Memory, Reason, StageView
 from streamjob_planners import plans
 from streamjob_planners.batch.doubt import Doubt
@@ -100,7 +101,7 @@ def test_a_job_that_falls_behind_waits_for_no_certainty(
     plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
     calm = worth(skewed(), plan, Balancing())
     assert (calm.act, "up to 9.0 s may be noise" in calm.message) == (False, True)
-    found = worth(skewed(), plan, Balancing(), behind=True)
+    found = worth(skewed(), plan, Balancing(), Standing(behind=True))
     assert found.act is act
     assert act or "moves would gain 1.2 s, and noise of what was measured makes 1.3 s in the mean." in found.message
 
@@ -114,7 +115,7 @@ UNEVEN = timed([1.06, 1.0, 1.0, 0.94], [0, 0, 1, 1])
 )
 def test_a_gain_that_predictions_cannot_tell_is_left(off: float, act: bool) -> None:
     """A prediction may be off both of the batch before and of the batch after."""
-    found = worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), off=off)
+    found = worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), Standing(off=off))
     assert found.act is act
     told = f"gain 0.06 s, less than predictions can tell, which have been off by {100 * off:.1f} percent."
     assert act or told in found.message
@@ -122,11 +123,11 @@ def test_a_gain_that_predictions_cannot_tell_is_left(off: float, act: bool) -> N
 
 def test_a_gain_of_a_twentieth_is_made_however_far_predictions_are_off() -> None:
     more = timed([1.11, 1.0, 1.0, 0.89], [0, 0, 1, 1])
-    assert worth(more, moved(more, [0, 1, 1, 0]), Balancing(), off=0.24).act
+    assert worth(more, moved(more, [0, 1, 1, 0]), Balancing(), Standing(off=0.24)).act
 
 
 def test_a_job_that_falls_behind_waits_for_no_better_predictions() -> None:
-    assert worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), off=0.1, behind=True).act
+    assert worth(UNEVEN, moved(UNEVEN, [0, 1, 1, 0]), Balancing(), Standing(off=0.1, behind=True)).act
 
 
 def test_a_gain_that_noise_may_make_to_the_last_bit_is_told_as_noise(monkeypatch: pytest.MonkeyPatch) -> None:
