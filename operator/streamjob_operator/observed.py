@@ -68,6 +68,18 @@ class RunningBatch:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OthersLag:
+    """What waits of another query of the driver, beyond what always does.
+
+    `own_rows` are that query's, `rows` as many of the leading one's as its batches that wait stand for.
+    """
+
+    query: str
+    own_rows: float
+    rows: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRates:
     """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag.
 
@@ -86,6 +98,14 @@ class QueryRates:
     other_busy_s: float  # tasks of stages without key groups, and starts of the others, within the window
     idle_since_s: float | None = None
     running: RunningBatch | None = None  # the one after the newest that ended, where the agent tells
+    others_lag: OthersLag | None = None  # of the query with most batches to do beside the leading one
+
+    @property
+    def waiting_rows(self) -> float | None:
+        """Rows that wait, the leading query's own or what waits of another one, whichever takes longer."""
+        if self.others_lag is None:
+            return self.lag_rows
+        return max(self.lag_rows or 0.0, self.others_lag.rows)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

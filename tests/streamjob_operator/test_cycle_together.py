@@ -261,3 +261,18 @@ def test_key_groups_that_are_always_in_each_others_way_are_kept_apart() -> None:
     assert both.turn().verdict.reason is Reason.BATCH_TIME
     total = [sum(loads_of(world)[one] for world in both.queries.values()) for one in ("0", "1")]
     assert max(total) <= 60.0
+
+
+def test_executors_are_asked_for_a_query_that_falls_behind_beside_the_leading_one() -> None:
+    """Half of what comes to the other one gathers, while it is always in a batch."""
+    both, lags = driver(load=6.0), [400.0 + 50.0 * at for at in range(8)]
+    both.queries["b"].rates = {"mean_batch_s": 2.0, "input_rps": 10.0}  # five batches of 20 rows in ten seconds
+    calm = [both.turn().verdict for _ in range(3)]
+    assert [one.reason for one in calm] == [Reason.BALANCED] * 3
+    verdicts = []
+    for lag in lags:
+        both.queries["b"].rates = {**both.queries["b"].rates, "lag_rows": lag}
+        verdicts.append(both.turn().verdict)
+    assert Reason.SCALE_OUT in {one.reason for one in verdicts}
+    told = next(one.message for one in verdicts if one.reason is Reason.SCALE_OUT)
+    assert "of query clicks" in told

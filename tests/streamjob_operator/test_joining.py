@@ -10,6 +10,7 @@ from worlds import even, series_with
 
 from streamjob_agent.map_plan import MOST_OTHERS
 from streamjob_operator.measure.joining import IDLE_WEIGHT, LEVELS_APART, join
+from streamjob_operator.observed import OthersLag
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.queries import MOST_QUERIES
 from streamjob_operator.values import Snapshot
@@ -164,3 +165,42 @@ def test_the_least_room_for_state_is_room_for_all() -> None:
     assert [one.state_limit_bytes for one in joined.executors] == [80.0, 80.0]
     assert joined.state_memory_bytes is not None
     assert joined.state_memory_bytes.tolist() == [5.0, 6.0, 0.0, 0.0]
+
+
+def behind(lag_rows: float, *, batch_s: float = 3.0, lead_lag: float | None = None, **lead: object) -> Snapshot:
+    """The lead takes 600 rows in each of ten batches, the other one 100 rows in each of twenty."""
+    first = part("a", batches=10, batch_s=2.0, busy_s=(1.0,) * 4, input_rps=100.0, lag_rows=lead_lag, **lead)
+    other = part("b", batches=20, batch_s=batch_s, busy_s=(0.1, 0.2), input_rps=100.0 / 3, lag_rows=lag_rows)
+    return join([first, other], NAMES, {})
+
+
+def test_batches_of_another_query_that_wait_count_as_rows_of_the_lead() -> None:
+    """Ten of its batches are five rounds, and a batch and a half always waits."""
+    rates = behind(1150.0).rates
+    assert (rates.lag_rows, rates.waiting_rows) == (None, pytest.approx(3000.0))
+    assert rates.others_lag == OthersLag(query="clicks", own_rows=pytest.approx(1000.0), rows=pytest.approx(3000.0))
+
+
+@pytest.mark.parametrize(
+    ("lag_rows", "batch_s"),
+    [
+        (150.0, 3.0),  # no more than what always waits
+        (1150.0, 2.0),  # it rests between two batches: executors are not what it lacks
+    ],
+)
+def test_rows_that_executors_do_not_help_with_are_no_lag(lag_rows: float, batch_s: float) -> None:
+    rates = behind(lag_rows, batch_s=batch_s, lead_lag=70.0).rates
+    assert (rates.others_lag, rates.waiting_rows) == (None, 70.0)
+
+
+@pytest.mark.parametrize(("lead_lag", "waiting"), [(70.0, 3000.0), (9000.0, 9000.0)])
+def test_of_two_queries_that_fall_behind_the_one_with_more_batches_to_do_counts(
+    lead_lag: float, waiting: float
+) -> None:
+    assert behind(1150.0, lead_lag=lead_lag).rates.waiting_rows == pytest.approx(waiting)
+
+
+def test_what_waits_of_another_query_is_no_rows_of_a_lead_that_takes_none() -> None:
+    nothing = part("a", batches=10, batch_s=2.0, busy_s=(1.0,) * 4, input_rps=0.0)
+    other = part("b", batches=20, batch_s=3.0, busy_s=(0.1, 0.2), input_rps=100.0 / 3, lag_rows=1150.0)
+    assert join([nothing, other], NAMES, {}).rates.others_lag is None

@@ -15,6 +15,7 @@ import numpy as np
 
 from streamjob_operator.measure.joined_arrays import blocks, columns, optional
 from streamjob_operator.measure.joined_series import joined_series
+from streamjob_operator.observed import OthersLag
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.queries import too_many
 from streamjob_operator.values import ExecutorView, QueryPart, QueryRates, Snapshot, StageView
@@ -24,6 +25,8 @@ OVERLAP = 0.9
 """Part of the time from which a query in a batch counts as overlapping with others like it."""
 IDLE_WEIGHT = 0.01
 """Batches of an idle query for one of the leading one: next to none, but who leaves an executor finds the right one."""
+BATCHES_IN_LAG = 1.5
+"""Batches whose rows wait anyway: a lag is read at a batch's end."""
 LEVELS_APART = 1000
 """More than the levels of any query."""
 
@@ -170,7 +173,32 @@ def _rates(lead: Snapshot, shares: Sequence[Share], *, idle: bool) -> QueryRates
         + sum(time_s for time_s, overlaps in times_s if not overlaps),
         other_busy_s=sum(one.snapshot.rates.other_busy_s * one.scale(lead) for one in shares),
         idle_since_s=max(known_s) if idle and len(known_s) == len(shares) else None,
+        others_lag=_others_lag(lead, shares),
     )
+
+
+def _others_lag(lead: Snapshot, shares: Sequence[Share]) -> OthersLag | None:
+    """Of the query that has most batches to do, in rounds; only of those that are always in a batch: more executors
+    shorten their batches, and nothing else would let them take more."""
+    found = [(_rounds(one), one) for one in shares if one.snapshot is not lead and one.overlaps]
+    rounds, share = max(found, key=lambda one: one[0], default=(0.0, None))
+    rows = _rows_per_batch(lead)
+    if share is None or rounds <= 0.0 or rows <= 0.0:
+        return None
+    own_rows = rounds * share.weight * _rows_per_batch(share.snapshot)
+    return OthersLag(query=share.part.name, own_rows=own_rows, rows=rounds * rows)
+
+
+def _rounds(share: Share) -> float:
+    """Rounds in which a query's batches would be done that wait beyond what always does, 0 where it tells none."""
+    per_batch, lag = _rows_per_batch(share.snapshot), share.snapshot.rates.lag_rows
+    if lag is None or per_batch <= 0.0:
+        return 0.0
+    return max(0.0, lag / per_batch - BATCHES_IN_LAG) / share.weight
+
+
+def _rows_per_batch(one: Snapshot) -> float:
+    return one.rates.input_rps * one.window_s / max(one.rates.batches, 1)
 
 
 def _executors(lead: Snapshot, order: Sequence[Snapshot]) -> tuple[ExecutorView, ...]:

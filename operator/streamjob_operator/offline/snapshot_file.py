@@ -19,10 +19,12 @@ from streamjob_operator.codec import decode, encode
 from streamjob_operator.files import write_whole
 from streamjob_operator.history import HistoryError, newest_first
 from streamjob_operator.measure.page_text import MOST_VALUE
+from streamjob_operator.observed import OthersLag
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, RunningBatch, Snapshot, StageView
 from streamjob_planners.collocation.remote_cost import Evidence
 
+Measured = Snapshot | QueryRates | RunningBatch | OthersLag | ExecutorView | StageView
 KIND, VERSION = "snapshot", 1
 HISTORY_SUFFIX = ".jsonl"
 _COLUMNS = (
@@ -186,11 +188,13 @@ def _fleet(snapshot: Snapshot) -> Iterator[str]:
 
 def _numbers(snapshot: Snapshot) -> Iterator[str]:
     """Numbers that no measurement is: what is computed with them is none either."""
-    parts: list[tuple[str, Snapshot | QueryRates | RunningBatch | ExecutorView | StageView]] = [("", snapshot)]
+    parts: list[tuple[str, Measured]] = [("", snapshot)]
     parts += [("rates, ", snapshot.rates), *(("executors, ", one) for one in snapshot.executors)]
     parts += [("stages, ", one) for one in snapshot.stages]
     running = snapshot.rates.running
     parts += [] if running is None else [("rates, running, ", running)]
+    others = snapshot.rates.others_lag
+    parts += [] if others is None else [("rates, others_lag, ", others)]
     for where, part in parts:
         for field in dataclasses.fields(part):
             value = getattr(part, field.name)
@@ -201,5 +205,8 @@ def _numbers(snapshot: Snapshot) -> Iterator[str]:
         value = getattr(rates, name)
         if value is not None and value < 0:
             yield f"rates, {name}: {value:g} given, a number of 0 or more is needed"
-    if running is not None and running.rows < 0:
-        yield f"rates, running, rows: {running.rows:g} given, a number of 0 or more is needed"
+    waiting = {} if running is None else {"running, rows": running.rows}
+    waiting |= {} if others is None else {"others_lag, rows": others.rows, "others_lag, own_rows": others.own_rows}
+    for name, rows in waiting.items():
+        if rows < 0:
+            yield f"rates, {name}: {rows:g} given, a number of 0 or more is needed"

@@ -31,7 +31,7 @@ def is_behind(seen: Estimate) -> bool:
     """Whether more rows wait than come during a batch and a half, or batches take longer than their trigger."""
     rates = seen.recent.rates
     no_backlog = BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps
-    waits = rates.lag_rows is not None and rates.lag_rows > no_backlog
+    waits = (rates.waiting_rows or 0.0) > no_backlog
     overruns = rates.trigger_interval_s is not None and rates.mean_batch_s > rates.trigger_interval_s
     return waits or overruns
 

@@ -153,7 +153,7 @@ def growth_ratio(snapshot: Snapshot, memory: Memory) -> float:
 
 def lag_growth_rps(snapshot: Snapshot, before: Lag | None) -> float | None:
     """Rows per second by which the lag grew since it was read before; the same reading again tells the same."""
-    lag = snapshot.rates.lag_rows
+    lag = snapshot.rates.waiting_rows
     if lag is None or before is None or snapshot.taken_at_s < before.at_s:
         return None
     if snapshot.taken_at_s == before.at_s:

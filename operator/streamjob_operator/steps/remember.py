@@ -59,7 +59,7 @@ def _known(decision: ScalingDecision, snapshot: Snapshot) -> Known:
 
 
 def _lag(memory: Memory, snapshot: Snapshot) -> Lag | None:
-    rows = snapshot.rates.lag_rows
+    rows = snapshot.rates.waiting_rows
     growth_rps = lag_growth_rps(snapshot, memory.lag)
     return None if rows is None else Lag(at_s=snapshot.taken_at_s, rows=rows, growth_rps=growth_rps)
 

@@ -8,6 +8,7 @@ import pytest
 from worlds import even, job, warm
 
 from streamjob_operator.history import HistoryFile
+from streamjob_operator.observed import OthersLag
 from streamjob_operator.offline.snapshot_file import Moment, SnapshotError, SnapshotFile, read_moment, write_moment
 from streamjob_operator.values import RunningBatch, StageView
 
@@ -204,6 +205,24 @@ def test_a_history_of_other_text_is_told_or_left_out(tmp_path: Path) -> None:
 def test_rows_of_the_batch_that_runs_are_a_number_of_rows(tmp_path: Path, rows: float, said: str) -> None:
     one, path = moment().snapshot, tmp_path / "snapshot.json"
     rates = dataclasses.replace(one.rates, running=RunningBatch(began_at_s=1.0, rows=rows))
+    write_moment(path, Moment(snapshot=dataclasses.replace(one, rates=rates)))
+    with pytest.raises(SnapshotError, match=said):
+        read_moment(path)
+
+
+@pytest.mark.parametrize(
+    ("own_rows", "rows", "said"),
+    [
+        (-1.0, 1.0, "rates, others_lag, own_rows: -1 given, a number of 0 or more is needed"),
+        (1.0, -2.0, "rates, others_lag, rows: -2 given, a number of 0 or more is needed"),
+        (1.0, 1e300, "rates, others_lag, rows: a number above"),
+    ],
+)
+def test_what_waits_of_another_query_is_a_number_of_rows(
+    tmp_path: Path, own_rows: float, rows: float, said: str
+) -> None:
+    one, path = moment().snapshot, tmp_path / "snapshot.json"
+    rates = dataclasses.replace(one.rates, others_lag=OthersLag(query="clicks", own_rows=own_rows, rows=rows))
     write_moment(path, Moment(snapshot=dataclasses.replace(one, rates=rates)))
     with pytest.raises(SnapshotError, match=said):
         read_moment(path)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.observed import OthersLag
 from streamjob_operator.scaling.batch_time.came import Came, came
 from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.series import CLOCKS_S
@@ -35,6 +36,7 @@ class Arriving:
     `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with; as that
     tells itself where its rows are known.
     `came`: what came before each batch, None where that is not known.
+    `other`: the query whose rows those that wait stand for, None where they are the leading one's own.
     """
 
     rate_rps: float
@@ -43,11 +45,12 @@ class Arriving:
     grows: bool
     most_rows: float | None
     came: Came | None
+    other: OthersLag | None = None
 
 
 def with_lag(lags: tuple[LagSeen, ...], snapshot: Snapshot) -> tuple[LagSeen, ...]:
     """The readings with this one; none where the source does not tell."""
-    rows, at_s = snapshot.rates.lag_rows, snapshot.taken_at_s
+    rows, at_s = snapshot.rates.waiting_rows, snapshot.taken_at_s
     if rows is None:
         return ()
     if lags and at_s <= lags[-1].at_s:
@@ -69,7 +72,7 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
     if newest_rps is not None and newest_rps > STEP * rate_rps:
         rate_rps = newest_rps
     batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
-    waiting_rows = max(rates.lag_rows or 0.0, 0.0 if rates.running is None else rates.running.rows)
+    waiting_rows = max(rates.waiting_rows or 0.0, 0.0 if rates.running is None else rates.running.rows)
     backlog = max(0.0, waiting_rows - MARGIN_BATCHES * batch_rows)
     least = LEAST_TRIGGERS * (trigger_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
@@ -77,9 +80,10 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
         rate_rps=rate_rps,
         backlog_rows=backlog if backlog > least else 0.0,
         waiting_rows=waiting_rows,
-        grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
+        grows=before is not None and (rates.waiting_rows or 0.0) > GROWS * max(before, batch_rows),
         most_rows=most_rows,
         came=known,
+        other=None if rates.others_lag is None or waiting_rows > rates.others_lag.rows else rates.others_lag,
     )
 
 

@@ -59,7 +59,9 @@ def _clears(view: View, judged: Judged) -> str:
         )
         return gathers if judged.clears else ", with what gathers until they are there never gone"
     gone = "that stays" if judged.gone_s is None else f"gone in {judged.gone_s:.0f} s"
-    return f", with a backlog of {backlog:,.0f} rows {gone}"
+    other = view.arriving.other
+    whose = "" if other is None else f" (as {other.own_rows:,.0f} rows of query {other.query} take as long)"
+    return f", with a backlog of {backlog:,.0f} rows{whose} {gone}"
 
 
 def _rate(forecast: Forecast) -> str:

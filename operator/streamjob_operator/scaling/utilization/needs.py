@@ -65,9 +65,9 @@ def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
 
     What arrives during a batch and a half is no backlog: a lag is read at a batch's end.
     """
-    if rates.lag_rows is None or rates.input_rps <= 0:
+    if rates.waiting_rows is None or rates.input_rps <= 0:
         return 0.0
-    backlog = max(0.0, rates.lag_rows - BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps)
+    backlog = max(0.0, rates.waiting_rows - BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps)
     return min(1.0, backlog / catch_up_s / rates.input_rps)
 
 
