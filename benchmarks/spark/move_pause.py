@@ -225,7 +225,7 @@ def checkpoints(place: str) -> Iterator[tuple[Mapping[str, str], str]]:
         with tempfile.TemporaryDirectory(prefix="move-pause-", ignore_cleanup_errors=True) as folder:
             yield FILES, folder
         return
-    sys.path.append(str(pathlib.Path(__file__).parents[2]))  # benchmarks are in no wheel
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))  # benchmarks are in no wheel
     from benchmarks.object_store.store import BUCKET, Distance, object_store, spark_conf
 
     with object_store(Distance()) as address:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))  # benchmarks are in no wheel
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # benchmarks are in no wheel
 
 from benchmarks.children import child, exit_code
 from cases import Case

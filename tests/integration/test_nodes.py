@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
 
 from benchmarks.nodes.fleet import fleet
 from benchmarks.nodes.network import HUB, node
