@@ -39,6 +39,20 @@ final class Reflect {
     return method.invoke(target, new Object[0]);
   }
 
+  /** The answer of a method that the target's class, or one that it extends, has for itself; null when none has it. */
+  static Object callHidden(Object target, String name) throws Exception {
+    for (Class type = target.getClass(); type != null; type = type.getSuperclass()) {
+      try {
+        Method method = type.getDeclaredMethod(name, new Class[0]);
+        method.setAccessible(true);
+        return method.invoke(target, new Object[0]);
+      } catch (NoSuchMethodException missing) {
+        // the next one may have it
+      }
+    }
+    return null;
+  }
+
   static long callLong(Object target, String name) throws Exception {
     return ((Number) call(target, name)).longValue();
   }

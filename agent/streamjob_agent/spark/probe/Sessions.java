@@ -117,6 +117,10 @@ final class Sessions {
     if (Reflect.has(execution, "sparkSessionForStream")) {
       return Reflect.call(execution, "sparkSessionForStream");
     }
+    Object hidden = Reflect.callHidden(execution, "sparkSessionForStream"); // Spark 3.5 has it for itself
+    if (hidden != null) {
+      return hidden;
+    }
     Object last = Reflect.call(execution, "lastExecution");
     return last == null ? null : Reflect.call(last, "sparkSession");
   }
