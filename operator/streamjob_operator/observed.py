@@ -67,6 +67,10 @@ class RunningBatch:
     rows: float
 
 
+BATCHES_IN_LAG = 1.5
+"""Batches whose rows a lag holds that is no backlog: it is read at a batch's end, and what came during one is none."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OthersLag:
     """What waits of another query of the driver, beyond what always does.
@@ -151,3 +155,8 @@ class Snapshot:
     unmeasured: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     refused: bool = False  # whether the agent has refused what was asked of it last
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
+
+    @property
+    def rows_per_batch(self) -> float:
+        """Rows from the sources in a mean batch of the window."""
+        return self.rates.input_rps * self.window_s / max(self.rates.batches, 1)

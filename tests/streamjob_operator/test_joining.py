@@ -167,9 +167,9 @@ def test_the_least_room_for_state_is_room_for_all() -> None:
     assert joined.state_memory_bytes.tolist() == [5.0, 6.0, 0.0, 0.0]
 
 
-def behind(lag_rows: float, *, batch_s: float = 3.0, lead_lag: float | None = None, **lead: object) -> Snapshot:
+def behind(lag_rows: float, *, batch_s: float = 3.0, lead_lag: float | None = None) -> Snapshot:
     """The lead takes 600 rows in each of ten batches, the other one 100 rows in each of twenty."""
-    first = part("a", batches=10, batch_s=2.0, busy_s=(1.0,) * 4, input_rps=100.0, lag_rows=lead_lag, **lead)
+    first = part("a", batches=10, batch_s=2.0, busy_s=(1.0,) * 4, input_rps=100.0, lag_rows=lead_lag)
     other = part("b", batches=20, batch_s=batch_s, busy_s=(0.1, 0.2), input_rps=100.0 / 3, lag_rows=lag_rows)
     return join([first, other], NAMES, {})
 

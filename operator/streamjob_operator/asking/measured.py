@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.observed import BATCHES_IN_LAG
 from streamjob_operator.steps.batching import learn_batches
-from streamjob_operator.steps.behind import BATCHES_IN_LAG
 from streamjob_operator.steps.estimate import Estimate, estimate
 from streamjob_operator.values import CycleRecord, Memory, Snapshot
 from streamjob_planners.batch.work import Work, work_of
@@ -66,7 +66,7 @@ def of_snapshot(snapshot: Snapshot, memory: Memory) -> Measured:
     if seen.model.batch is None:
         raise Unanswerable("batches of this job take what its tasks do not tell, so they are not predicted")
     rates, recent = seen.recent.rates, seen.recent
-    rows = rates.input_rps * recent.window_s / max(rates.batches, 1)
+    rows = recent.rows_per_batch
     if rows <= 0:
         raise Unanswerable("batches within the window held no rows")
     open_nodes = ~seen.model.marked

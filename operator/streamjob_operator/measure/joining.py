@@ -15,7 +15,7 @@ import numpy as np
 
 from streamjob_operator.measure.joined_arrays import blocks, columns, optional
 from streamjob_operator.measure.joined_series import joined_series
-from streamjob_operator.observed import OthersLag
+from streamjob_operator.observed import BATCHES_IN_LAG, OthersLag
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.queries import too_many
 from streamjob_operator.values import ExecutorView, QueryPart, QueryRates, Snapshot, StageView
@@ -25,8 +25,6 @@ OVERLAP = 0.9
 """Part of the time from which a query in a batch counts as overlapping with others like it."""
 IDLE_WEIGHT = 0.01
 """Batches of an idle query for one of the leading one: next to none, but who leaves an executor finds the right one."""
-BATCHES_IN_LAG = 1.5
-"""Batches whose rows wait anyway: a lag is read at a batch's end."""
 LEVELS_APART = 1000
 """More than the levels of any query."""
 
@@ -182,23 +180,18 @@ def _others_lag(lead: Snapshot, shares: Sequence[Share]) -> OthersLag | None:
     shorten their batches, and nothing else would let them take more."""
     found = [(_rounds(one), one) for one in shares if one.snapshot is not lead and one.overlaps]
     rounds, share = max(found, key=lambda one: one[0], default=(0.0, None))
-    rows = _rows_per_batch(lead)
-    if share is None or rounds <= 0.0 or rows <= 0.0:
+    if share is None or rounds <= 0.0 or lead.rows_per_batch <= 0.0:
         return None
-    own_rows = rounds * share.weight * _rows_per_batch(share.snapshot)
-    return OthersLag(query=share.part.name, own_rows=own_rows, rows=rounds * rows)
+    own_rows = rounds * share.weight * share.snapshot.rows_per_batch
+    return OthersLag(query=share.part.name, own_rows=own_rows, rows=rounds * lead.rows_per_batch)
 
 
 def _rounds(share: Share) -> float:
     """Rounds in which a query's batches would be done that wait beyond what always does, 0 where it tells none."""
-    per_batch, lag = _rows_per_batch(share.snapshot), share.snapshot.rates.lag_rows
+    per_batch, lag = share.snapshot.rows_per_batch, share.snapshot.rates.lag_rows
     if lag is None or per_batch <= 0.0:
         return 0.0
     return max(0.0, lag / per_batch - BATCHES_IN_LAG) / share.weight
-
-
-def _rows_per_batch(one: Snapshot) -> float:
-    return one.rates.input_rps * one.window_s / max(one.rates.batches, 1)
 
 
 def _executors(lead: Snapshot, order: Sequence[Snapshot]) -> tuple[ExecutorView, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamjob_operator.observed import BATCHES_IN_LAG
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import Estimate
 from streamjob_operator.steps.solve import Solver
@@ -15,8 +16,6 @@ from streamjob_operator.values import Reason, Verdict
 
 CATCHES_UP = 0.95
 """Rows that arrive over rows that are taken, up to which a backlog gets smaller by itself."""
-BATCHES_IN_LAG = 1.5
-"""Batches whose rows a lag holds that is no backlog: it is read at a batch's end."""
 PAYBACK_BATCHES = 1_000_000.0
 """Batches within which moves must pay for themselves then: the longest that a job may state."""
 TOLD = "The job falls behind, so what moves cost once counts for nothing."

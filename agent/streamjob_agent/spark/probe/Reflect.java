@@ -39,8 +39,8 @@ final class Reflect {
     return method.invoke(target, new Object[0]);
   }
 
-  /** The answer of a method that the target's class, or one that it extends, has for itself; null when none has it. */
-  static Object callHidden(Object target, String name) throws Exception {
+  /** The answer of a method that the target's class, or one that it extends, has, be it private; null when none has it. */
+  static Object callDeclared(Object target, String name) throws Exception {
     for (Class type = target.getClass(); type != null; type = type.getSuperclass()) {
       try {
         Method method = type.getDeclaredMethod(name, new Class[0]);

@@ -114,12 +114,9 @@ final class Sessions {
   }
 
   private static Object own(Object execution) throws Exception {
-    if (Reflect.has(execution, "sparkSessionForStream")) {
-      return Reflect.call(execution, "sparkSessionForStream");
-    }
-    Object hidden = Reflect.callHidden(execution, "sparkSessionForStream"); // Spark 3.5 has it for itself
-    if (hidden != null) {
-      return hidden;
+    Object own = Reflect.callDeclared(execution, "sparkSessionForStream"); // private in Spark 3.5
+    if (own != null) {
+      return own;
     }
     Object last = Reflect.call(execution, "lastExecution");
     return last == null ? null : Reflect.call(last, "sparkSession");

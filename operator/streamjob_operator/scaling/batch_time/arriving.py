@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.observed import OthersLag
+from streamjob_operator.observed import BATCHES_IN_LAG, OthersLag
 from streamjob_operator.scaling.batch_time.came import Came, came
 from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.series import CLOCKS_S
@@ -15,8 +15,6 @@ from streamjob_planners.sizing import capped
 
 MOST_LAGS = 16
 """Readings of the lag that are kept."""
-MARGIN_BATCHES = 1.5
-"""Batches of rows that wait anyway: a lag is read at a batch's end, and what arrived during a batch in time is none."""
 LEAST_TRIGGERS = 0.5
 """Trigger intervals of rows from which what waits besides counts as a backlog."""
 GROWS = 1.05
@@ -73,7 +71,7 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
         rate_rps = newest_rps
     batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
     waiting_rows = max(rates.waiting_rows or 0.0, 0.0 if rates.running is None else rates.running.rows)
-    backlog = max(0.0, waiting_rows - MARGIN_BATCHES * batch_rows)
+    backlog = max(0.0, waiting_rows - BATCHES_IN_LAG * batch_rows)
     least = LEAST_TRIGGERS * (trigger_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
     return Arriving(

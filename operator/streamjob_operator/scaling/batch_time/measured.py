@@ -63,8 +63,8 @@ class Measured:
 
 def measured(situation: Situation, noise: Learned | None) -> Measured | None:
     """From the situation; None where batches are not predicted, or nothing was taken in."""
-    model, rates, snapshot = situation.estimate.model, situation.snapshot.rates, situation.snapshot
-    rows = rates.input_rps * snapshot.window_s / max(rates.batches, 1)
+    model, snapshot = situation.estimate.model, situation.snapshot
+    rows = snapshot.rows_per_batch
     if model.batch is None or rows <= 0 or model.marked.all():
         return None
     seconds = situation.estimate.seconds

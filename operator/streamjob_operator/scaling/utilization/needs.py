@@ -8,9 +8,10 @@ import math
 import numpy as np
 
 from streamjob_operator.counting import executors
+from streamjob_operator.observed import BATCHES_IN_LAG
 from streamjob_operator.scaling.late import late_ratio
 from streamjob_operator.scaling.rule import Situation
-from streamjob_operator.steps.behind import BATCHES_IN_LAG, CATCHES_UP
+from streamjob_operator.steps.behind import CATCHES_UP
 from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
 from streamjob_planners.advice import more_groups
@@ -50,14 +51,8 @@ def total_load(situation: Situation) -> float:
     steady = float(measures.planned_load(estimate.model, plan.node_of).sum())
     growth = max(1.0, estimate.growth_ratio / speedup(situation))
     more = growth + catch_up_ratio(rates, situation.job.spec.scaling.catch_up_s)
-    grown = more if estimate.seconds is None else estimate.seconds.grown(rows_per_batch(situation), more)
+    grown = more if estimate.seconds is None else estimate.seconds.grown(situation.snapshot.rows_per_batch, more)
     return steady * grown + estimate.other_load * more
-
-
-def rows_per_batch(situation: Situation) -> float:
-    """Rows from the sources in a mean batch."""
-    rates = situation.snapshot.rates
-    return rates.input_rps * situation.snapshot.window_s / max(rates.batches, 1)
 
 
 def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
@@ -162,7 +157,7 @@ def _work(situation: Situation) -> Work:
         raise ValueError("batch: None given, the work of a batch is needed")
     seconds = situation.estimate.seconds
     fixed_s = 0.0 if seconds is None else seconds.mean_s * seconds.fixed_ratio
-    return work_of(batch, max(rows_per_batch(situation), 1.0), fixed_s)
+    return work_of(batch, max(situation.snapshot.rows_per_batch, 1.0), fixed_s)
 
 
 def _arriving_rps(situation: Situation) -> float:
