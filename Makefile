@@ -53,9 +53,10 @@ LINT := lint-types lint-imports lint-pages lint-style
 lint: setup
 	$(MAKE) --no-print-directory -j2 $(LINT)
 
+# Without its cache, which does not know that a folder has become a package (what is sorted where depends on it).
 lint-style: setup
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 
 lint-types: setup
 	$(BIN)/mypy

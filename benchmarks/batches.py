@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks import batch_judge
 from benchmarks.batch_instances import BATCHES, Batch, batches
-
 from streamjob_planners import registry
 from streamjob_planners.model import PlanParams
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks import worlds
 from benchmarks.figures.report import table
 from benchmarks.rounds import Run, run_rounds
-
 from streamjob_operator.offline.snapshot_file import read_moment
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from unittest import mock
 
 import numpy as np
+
 from benchmarks.kept import piece
 from benchmarks.planners_knobs import FIRST_SEED, Knob, asked, distances, print_table
-
 from streamjob_planners.model import FloatArray
 
 ROOM = "streamjob_planners.kernel."

@@ -15,7 +15,6 @@ from benchmarks.clocks import clock_of
 from benchmarks.families import Family, drawn, families
 from benchmarks.families_reference import reference, stretch
 from benchmarks.planners_pieces import family_reached, known_families, label_of
-
 from streamjob_planners import bound
 from streamjob_planners.model import PlanParams
 

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.clocks import clock_of
 
+from benchmarks.clocks import clock_of
 from streamjob_operator.spec.policies import Balancing
 from streamjob_operator.steps.worth import worth
 from streamjob_operator.steps.worth_time import LEAST_GAIN

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from benchmarks.worlds import World, even_placement, join_links, link
 
+from benchmarks.worlds import World, even_placement, join_links, link
 from streamjob_planners.model import IntArray
 
 WORKERS = 20

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import numpy as np
-from benchmarks.sources import version
 from pydantic import PlainSerializer, PlainValidator, TypeAdapter
+
+from benchmarks.sources import version
 
 FOLDER = Path("out/figures/pieces")
 UNFINISHED = 75

@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from benchmarks.moving_batches import CLOCKS_S, Errors, told
 
+from benchmarks.moving_batches import CLOCKS_S, Errors, told
 from streamjob_operator.codec import encode
 from streamjob_operator.history import CYCLE, cycles_of
 from streamjob_operator.series import BatchSeries, BatchTimes

@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.kept import piece, stop_after
 from jobs.session import local_cluster
 from pyspark.sql import functions as F
 
+from benchmarks.kept import piece, stop_after
 from streamjob_agent.bridge import GroupUsage, TrafficReading
 from streamjob_agent.pkg import two_choices
 from streamjob_agent.plan_form import QueryPlan

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from benchmarks.worlds import solver_world
 
+from benchmarks.worlds import solver_world
 from streamjob_planners import registry, verify
 from streamjob_planners.model import Budget, Clock, LoadModel, Plan, PlanParams
 

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 from unittest import mock
 
 import numpy as np
+
 from benchmarks.clocks import clock_of
 from benchmarks.families import Family, drawn
 from benchmarks.families_reference import stretch
 from benchmarks.planners_instances import instances
-
 from streamjob_planners import (
     balance,
     closing,

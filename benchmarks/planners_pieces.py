@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks import worlds
 from benchmarks.clocks import clock_of
 from benchmarks.families import Family, drawn, families
@@ -21,7 +22,6 @@ from benchmarks.peers.instance import score
 from benchmarks.peers.sizes import large_instance
 from benchmarks.planners_instances import instances, solve
 from benchmarks.rounds import Run, run_rounds
-
 from streamjob_planners import bound, registry
 from streamjob_planners.model import Budget, Clock, LoadModel, PlanParams
 

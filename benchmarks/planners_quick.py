@@ -11,9 +11,9 @@ import argparse
 import dataclasses
 
 import numpy as np
+
 from benchmarks.planners_instances import instances, solve
 from benchmarks.worlds import scale_in_world
-
 from streamjob_planners import bound, registry
 from streamjob_planners.model import Budget, PlanParams
 

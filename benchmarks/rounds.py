@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from benchmarks import worlds
 
+from benchmarks import worlds
 from streamjob_planners.model import LoadModel, Plan, Planner, PlanParams
 from streamjob_planners.verify import verify
 

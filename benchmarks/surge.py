@@ -20,8 +20,8 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-from benchmarks.looking import Looking
 
+from benchmarks.looking import Looking
 from streamjob_operator.scaling import registry
 from streamjob_operator.spec import StreamJob
 from streamjob_planners.batch.work import Work

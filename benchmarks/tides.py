@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+
 from benchmarks.kept import Array
 from benchmarks.queueing import BIN_S, State, advance, moving, new_state, schedule_moves
-
 from streamjob_planners.correlation.mapping import Mapping, mapping_of, node_correlations
 from streamjob_planners.correlation.pairwise import balance_pairs, one_way
 from streamjob_planners.correlation.scores import largest_first

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
+
 from benchmarks.figures.report import table
 from benchmarks.tournament import SEEDS, run
 from benchmarks.tournament_jobs import Job, talkative

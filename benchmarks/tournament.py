@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.tournament_jobs import JOBS, Job
 
+from benchmarks.tournament_jobs import JOBS, Job
 from streamjob_planners import measures, registry
 from streamjob_planners.model import Budget, Objective, PlanParams
 from streamjob_planners.verify import verify

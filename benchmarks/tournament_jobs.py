@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from benchmarks.worlds import join_links, link
 from scipy import sparse
 
+from benchmarks.worlds import join_links, link
 from streamjob_operator.offline.snapshot_file import read_moment
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory
