@@ -32,6 +32,7 @@ class Row:
 
     `p50_s`, `p95_s` and `p99_s` are of the batches of all rounds together; `ratios` are the system's figure over plain
     Spark's, of rounds that both have, by the figure's name; None for plain Spark itself and without such a round.
+    `staying_ratio` is None where it was not looked at yet.
     """
 
     job: str
@@ -50,6 +51,7 @@ class Row:
     moved_rows: Figure
     stateful_ratio: Figure
     reachable_ratio: Figure
+    staying_ratio: Figure | None
     others_ratio: Figure
     loop_s: Figure
     ratios: Mapping[str, Figure] | None
@@ -117,6 +119,7 @@ def _row(rounds: Mapping[int, Line], plain: Mapping[int, Line]) -> Row:
         moved_rows=told("moved_rows"),
         stateful_ratio=told("stateful_ratio"),
         reachable_ratio=told("reachable_ratio"),
+        staying_ratio=told("staying_ratio"),
         others_ratio=told("others_ratio"),
         loop_s=figure([seconds for line in some for seconds in line["loop_s"]]),
         ratios=None if piece.system == VANILLA else _ratios(rounds, plain),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from benchmarks.event_log import Batch, Life, Task, Told, moves
 from benchmarks.jobs_on_spark.machine import Spent, between
@@ -27,11 +27,14 @@ class Span:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Evenness:
-    """Of warm batches, as shares of a batch's seconds, means: what passes while stages with state run, and by how much
-    that would be shorter if the busiest executor had no more than the others, or than its longest task."""
+    """Of warm batches, as shares of a batch's seconds, means: what passes while stages with state run, by how much that
+    would be shorter if the busiest executor had no more in any batch than the others, or than its longest task, and if
+    key groups lay as is even by their means over all these batches. The first wants a placement for each batch, known
+    before it runs; the second one that stays, and may be less than nothing."""
 
     stateful_ratio: float
     reachable_ratio: float
+    staying_ratio: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,7 @@ class Figures:
     early_moves: int
     stateful_ratio: float
     reachable_ratio: float
+    staying_ratio: float
     others_ratio: float
 
 
@@ -95,6 +99,7 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
         early_moves=len(early),
         stateful_ratio=even.stateful_ratio,
         reachable_ratio=even.reachable_ratio,
+        staying_ratio=even.staying_ratio,
         others_ratio=others_s / (cores * span.seconds),
     )
 
@@ -106,21 +111,50 @@ def evenness(by_query: dict[str, list[Batch]], tasks: Iterable[Task]) -> Evennes
         if task.stage is not None:
             stages[task.query, task.batch, task.stage].append(task)
     executors = max(len({one.executor for some in stages.values() for one in some}), 1)
+    staying = _even(stages, executors)
     whole_s = sum(one.took_s for some in by_query.values() for one in some)
     found = [_stage_s(some, executors) for some in stages.values()]
+    stayed_s = sum(_busiest_s(some, [staying[_group(one)] for one in some]) for some in stages.values())
     return Evenness(
         stateful_ratio=sum(longest for longest, _ in found) / whole_s,
         reachable_ratio=sum(longest - least for longest, least in found) / whole_s,
+        staying_ratio=(sum(longest for longest, _ in found) - stayed_s) / whole_s,
     )
+
+
+Group = tuple[str, int | None, int]
+"""A key group: its query, stage and partition."""
+
+
+def _group(task: Task) -> Group:
+    return task.query, task.stage, task.partition
+
+
+def _even(stages: Mapping[tuple[str, int, int], Sequence[Task]], executors: int) -> dict[Group, int]:
+    """An executor for each key group, by the seconds of all batches: the longest first, where its stage has least."""
+    took_s: dict[Group, float] = collections.defaultdict(float)
+    for task in (one for some in stages.values() for one in some):
+        took_s[_group(task)] += task.took_s
+    given: dict[Group, int] = {}
+    busy_s: dict[tuple[str, int | None], list[float]] = collections.defaultdict(lambda: [0.0] * executors)
+    for group in sorted(took_s, key=lambda one: (-took_s[one], one)):
+        of_stage = busy_s[group[:2]]
+        given[group] = of_stage.index(min(of_stage))
+        of_stage[given[group]] += took_s[group]
+    return given
 
 
 def _stage_s(tasks: Sequence[Task], executors: int) -> tuple[float, float]:
     """Seconds of the busiest executor, and of one that had its share, or the longest task."""
-    busy: collections.Counter[str] = collections.Counter()
-    for one in tasks:
-        busy[one.executor] += one.took_s  # type: ignore[assignment]
-    least = max(sum(busy.values()) / executors, *(one.took_s for one in tasks))
-    return max(busy.values()), least
+    least_s = max(sum(one.took_s for one in tasks) / executors, *(one.took_s for one in tasks))
+    return _busiest_s(tasks, [one.executor for one in tasks]), least_s
+
+
+def _busiest_s(tasks: Sequence[Task], owners: Sequence[Hashable]) -> float:
+    busy_s: dict[Hashable, float] = collections.defaultdict(float)
+    for task, owner in zip(tasks, owners, strict=True):
+        busy_s[owner] += task.took_s
+    return max(busy_s.values())
 
 
 def _warm(batches: Iterable[Batch], skip: int) -> dict[str, list[Batch]]:

@@ -23,8 +23,11 @@ differ by. `make bench-jobs` runs all of it in pieces that are kept and writes t
 All systems get the same number of key groups, RocksDB with changelog, the quick compiler in all JVMs, files in memory,
 all executors before the first batch, and shuffles over sockets. CPU seconds are those of all processes: driver,
 executors, their Python, StreamJob's controller. "Stages with state" is the share of a batch that passes while they run,
-"to be won" the share by which batches would be shorter if the busiest executor had no more than the other one (or than
-its longest task): more than that no placement can give. Both are of plain Spark. StreamJob's statistics period is 10 s.
+"to be won" the share by which batches would be shorter if the busiest executor had no more than the others in any of
+them (or than its longest task): more than that no placement can give. "By one placement" is what of it key groups that
+lie even by their seconds over all these batches would win, without one move; it is known for the newest runs alone, and
+less than zero where loads change so much that today's placement is better. All are of the row's own system, so what
+StreamJob left; of the lists of verdicts they are plain Spark's. StreamJob's statistics period is 10 s.
 
 A job is *faster* or *slower* only where all rounds are, by more than {least:.0f} percent and by more than plain Spark
 differs from itself.
@@ -41,7 +44,9 @@ COLUMNS = (
     "rows/s",
     "over plain Spark's",
     "verdict",
-    "stages with state, to be won",
+    "stages with state",
+    "to be won",
+    "by one placement",
 )
 COSTS = (
     "job",
@@ -127,7 +132,7 @@ def _p50(row: Row) -> Figure:
 
 def _speed(row: Row, plain: Mapping[str, Row]) -> tuple[str, ...]:
     ratios = row.ratios or {}
-    shares = (row.stateful_ratio, row.reachable_ratio) if row.system == VANILLA else ()
+    shares = (row.stateful_ratio, row.reachable_ratio, row.staying_ratio)
     return (
         f"`{row.job}`",
         f"{row.amounts.rows:,}",
@@ -138,7 +143,7 @@ def _speed(row: Row, plain: Mapping[str, Row]) -> tuple[str, ...]:
         f"{row.rate_rps.mean:,.0f}",
         told_figure(ratios["rate_rps"]) if "rate_rps" in ratios else "",
         compared.verdict(row, plain.get(row.job)),
-        ", ".join(f"{100 * share.mean:.0f} %" for share in shares),
+        *("" if share is None else f"{100 * share.mean:.0f} %" for share in shares),
     )
 
 

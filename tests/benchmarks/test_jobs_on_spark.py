@@ -17,7 +17,7 @@ from benchmarks import event_log
 from benchmarks.jobs_on_spark import compared, page, piece, publish, running, shapes, systems, waits
 from benchmarks.jobs_on_spark.figures import figures
 from benchmarks.jobs_on_spark.machine import Meter, Spent, between
-from paper_log import batches, progress
+from paper_log import batches, begins, ends, progress
 
 AMOUNTS = piece.Amounts(rows=100, batches=4, skip=2, key_groups=2)
 PIECE = piece.Piece(job="fraud", shape="cpu", system="vanilla", round=0, amounts=AMOUNTS)
@@ -56,6 +56,31 @@ def test_what_an_even_placement_would_win_is_bounded_by_the_longest_task() -> No
     found = figures(event_log.told(batches([("0", "0"), ("0", "0"), ("0", "1")])), 1, looks(), cores=2)
     assert found.stateful_ratio == pytest.approx((1.2 + 0.9) / 4.0)
     assert found.reachable_ratio == pytest.approx(0.3 / 4.0)
+    assert found.staying_ratio == pytest.approx(0.3 / 4.0), "the long one lies alone"
+
+
+def working(*batches: tuple[tuple[int, str, int], ...]) -> event_log.Told:
+    """Batches of key groups, each with its executor and milliseconds."""
+    seen = []
+    for number, tasks in enumerate(batches):
+        seen += [begins(10 * number, number), *(ends(10 * number + 1, *task) for task in tasks), progress(number)]
+    return event_log.told(seen)
+
+
+def test_what_one_placement_would_win_knows_no_batch_beforehand() -> None:
+    """Two of three key groups work in each batch, in turns: wherever they lie, two of them meet in one."""
+    zero, one, two = (0, "0", 800), (1, "0", 800), (2, "1", 800)
+    found = figures(working((zero, one), (zero, one), (one, two), (two, zero)), 1, looks(), cores=2)
+    assert found.reachable_ratio == pytest.approx(0.8 / 6.0)
+    assert found.staying_ratio == pytest.approx(0.0)
+
+
+def test_an_even_placement_that_stays_may_be_worse_than_todays() -> None:
+    """By all seconds the longest key group lies alone, so that those meet that work at the same time."""
+    both, alone = ((0, "0", 900), (1, "1", 900)), ((2, "0", 1000),)
+    found = figures(working(both, both, alone), 1, looks(), cores=2)
+    assert found.reachable_ratio == pytest.approx(0.0)
+    assert found.staying_ratio == pytest.approx(-0.9 / 4.0)
 
 
 def test_batches_that_only_close_windows_count_in_the_rate_and_not_among_batches() -> None:
@@ -86,7 +111,9 @@ def test_what_others_took_is_never_less_than_nothing() -> None:
 
 def measured(batch_s: list[float], rate_rps: float = 500.0, **more: Any) -> dict[str, Any]:
     """A line as a run has it."""
-    zero = dict.fromkeys(("local_mb", "moved_rows", "stateful_ratio", "reachable_ratio", "others_ratio"), 0.0)
+    zero = dict.fromkeys(
+        ("local_mb", "moved_rows", "stateful_ratio", "reachable_ratio", "staying_ratio", "others_ratio"), 0.0
+    )
     spent = {"cpu_s": 10.0, "task_cpu_s": 5.0, "remote_mb": 0.0, "executor_h": 0.1}
     counts = {"moves": 0, "early_moves": 0, "failed_tasks": 0, "differences": [], "loop_s": [0.5, 0.6], "took_s": 60.0}
     return {"batch_s": batch_s, "rate_rps": rate_rps, **zero, **spent, **counts, **more}
@@ -198,7 +225,7 @@ def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None
         line
         for turn in range(2)
         for line in (
-            kept("vanilla", turn, [2.0, 2.0], reachable_ratio=0.3, stateful_ratio=0.5),
+            kept("vanilla", turn, [2.0, 2.0], reachable_ratio=0.3, staying_ratio=0.2, stateful_ratio=0.5),
             kept("balance", turn, [1.5, 1.5], moves=3),
             {**kept("vanilla", turn, [2.0]), "job": "ysb"},
             {**kept("balance", turn, [2.02]), "job": "ysb"},
@@ -209,6 +236,10 @@ def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None
     assert "| no difference | `ysb` | balance | 1.01 (±0.00) | 0 % | 0 |" in text
     assert "last on 2026-11-25" in text
     assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
+    assert " | 50 % | 30 % | 20 % |\n" in text
+    before = [dataclasses.replace(one, staying_ratio=None) for one in compared.rows(lines)]
+    text = page.page(before, datetime.date(2026, 11, 25), Path("pictures/x.png"))
+    assert " | 50 % | 30 % |  |\n" in text, "where it was not looked at yet"
     table, _, rest = text.partition("## Not run yet\n\n- ")
     assert "`collocation`" not in table
     assert rest.startswith("on `cpu` `albic-1`")
