@@ -16,8 +16,10 @@ import pytest
 import requests
 from e2e.cluster.pki import Authority
 from e2e.cluster.prometheus import Prometheus
+from e2e.simulated.scripted_agent import ScriptedAgent
 
 from streamjob_operator.kube.metrics.http import Connection, Settings, settings_of
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
@@ -71,6 +73,13 @@ def test_basic_auth_and_our_own_authority(locked: Prometheus, authority: Authori
     assert len(ask(trusted(locked, authority))) == 1
 
 
+def test_a_connection_is_made_anew_once_it_was_let_go(locked: Prometheus, authority: Authority) -> None:
+    connection = Connection(trusted(locked, authority))
+    for _ in range(2):
+        assert len(connection.query("vector(1)")) == 1
+        connection.close()
+
+
 def test_a_wrong_password_is_denied(locked: Prometheus, authority: Authority) -> None:
     settings = trusted(locked, authority, password="guess")
     assert code_of(settings, r"refuses the log-in \(401\)") == KubeReason.PROMETHEUS_DENIED
@@ -80,6 +89,20 @@ def test_a_wrong_password_is_denied(locked: Prometheus, authority: Authority) ->
 def test_no_log_in_is_denied(locked: Prometheus, authority: Authority) -> None:
     settings = Settings(url=locked.url, ca_pem=authority.pair.certificate.read_text())
     assert code_of(settings, "refuses the log-in") == KubeReason.PROMETHEUS_DENIED
+
+
+def test_many_jobs_leave_prometheus_its_connections(prometheus_program: Path, tmp_path: Path) -> None:
+    """It takes 512 at a time by default, from everybody: one more waits until somebody hangs up."""
+    jobs, most = 12, 6
+    flags = (f"--web.max-connections={most}",)
+    with Prometheus(tmp_path, prometheus_program, flags=flags) as server, contextlib.ExitStack() as stack:
+        agents = [ScriptedAgent(f"app-{at}") for at in range(jobs)]
+        for one in agents:
+            metrics = PrometheusMetrics(lambda: Settings(url=server.url), one.status, "test")
+            stack.callback(metrics.close)
+            with pytest.raises(Unavailable) as caught:
+                metrics.observe(0.0, 1.0)
+            assert caught.value.code == KubeReason.TARGET_MISSING, "it was asked, and has answered"
 
 
 def test_an_unknown_authority_is_not_trusted(locked: Prometheus, authority: Authority, tmp_path: Path) -> None:

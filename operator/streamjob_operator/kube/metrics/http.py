@@ -175,7 +175,7 @@ class Connection:
         return TlsAdapter(self._whole, retry, context)
 
     def close(self) -> None:
-        """Let its sockets go."""
+        """Let its sockets go; a further question makes new ones."""
         self.settle()
         self._api.close()
 

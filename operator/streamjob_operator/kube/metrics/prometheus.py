@@ -122,7 +122,8 @@ class PrometheusMetrics:
             raise
         finally:
             if self._connection is not None:
-                self._connection.settle()
+                # Kept until the next cycle, those of 512 jobs would be all that a Prometheus takes from anybody.
+                self._connection.close()
             self._fit()
         self.trouble = None
         return snapshot
