@@ -320,7 +320,8 @@ class KubeReason(enum.StrEnum):
     """All series that are needed are there and fresh."""
 
     PROMETHEUS_UNAVAILABLE = "PrometheusUnavailable"
-    """Prometheus does not answer, or answers with an error; the message has it. To do: look at Prometheus, and at
+    """Prometheus does not answer, or answers with an error; the message has it. To do: look at Prometheus, which takes
+    512 connections at a time from everybody unless `--web.max-connections` says otherwise, and at
     `metrics.prometheus.url`."""
 
     PROMETHEUS_DENIED = "PrometheusDenied"
