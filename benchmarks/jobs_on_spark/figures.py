@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from benchmarks.event_log import Batch, Life, Task, Told, moves
 from benchmarks.jobs_on_spark.machine import Spent, between
@@ -113,12 +113,13 @@ def evenness(by_query: dict[str, list[Batch]], tasks: Iterable[Task]) -> Evennes
     executors = max(len({one.executor for some in stages.values() for one in some}), 1)
     staying = _even(stages, executors)
     whole_s = sum(one.took_s for some in by_query.values() for one in some)
-    found = [_stage_s(some, executors) for some in stages.values()]
-    stayed_s = sum(_busiest_s(some, [staying[_group(one)] for one in some]) for some in stages.values())
+    took_s = sum(_busiest_s(some, lambda one: one.executor) for some in stages.values())
+    least_s = sum(_least_s(some, executors) for some in stages.values())
+    stayed_s = sum(_busiest_s(some, lambda one: staying[_group(one)]) for some in stages.values())
     return Evenness(
-        stateful_ratio=sum(longest for longest, _ in found) / whole_s,
-        reachable_ratio=sum(longest - least for longest, least in found) / whole_s,
-        staying_ratio=(sum(longest for longest, _ in found) - stayed_s) / whole_s,
+        stateful_ratio=took_s / whole_s,
+        reachable_ratio=(took_s - least_s) / whole_s,
+        staying_ratio=(took_s - stayed_s) / whole_s,
     )
 
 
@@ -144,16 +145,15 @@ def _even(stages: Mapping[tuple[str, int, int], Sequence[Task]], executors: int)
     return given
 
 
-def _stage_s(tasks: Sequence[Task], executors: int) -> tuple[float, float]:
-    """Seconds of the busiest executor, and of one that had its share, or the longest task."""
-    least_s = max(sum(one.took_s for one in tasks) / executors, *(one.took_s for one in tasks))
-    return _busiest_s(tasks, [one.executor for one in tasks]), least_s
+def _least_s(tasks: Sequence[Task], executors: int) -> float:
+    """Seconds of an executor that had its share, or of the longest task."""
+    return max(sum(one.took_s for one in tasks) / executors, *(one.took_s for one in tasks))
 
 
-def _busiest_s(tasks: Sequence[Task], owners: Sequence[Hashable]) -> float:
+def _busiest_s(tasks: Sequence[Task], owner: Callable[[Task], Hashable]) -> float:
     busy_s: dict[Hashable, float] = collections.defaultdict(float)
-    for task, owner in zip(tasks, owners, strict=True):
-        busy_s[owner] += task.took_s
+    for task in tasks:
+        busy_s[owner(task)] += task.took_s
     return max(busy_s.values())
 
 

@@ -61,5 +61,4 @@ def prometheus(
 def bench(prometheus: Prometheus, pages: Pages) -> Iterator[Bench]:
     bench = Bench(prometheus, pages)
     yield bench
-    bench.metrics.close()
     bench.show(lambda: None)

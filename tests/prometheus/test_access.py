@@ -94,12 +94,10 @@ def test_no_log_in_is_denied(locked: Prometheus, authority: Authority) -> None:
 def test_many_jobs_leave_prometheus_its_connections(prometheus_program: Path, tmp_path: Path) -> None:
     """It takes 512 at a time by default, from everybody: one more waits until somebody hangs up."""
     jobs, most = 12, 6
-    flags = (f"--web.max-connections={most}",)
-    with Prometheus(tmp_path, prometheus_program, flags=flags) as server, contextlib.ExitStack() as stack:
+    with Prometheus(tmp_path, prometheus_program, flags=(f"--web.max-connections={most}",)) as server:
         agents = [ScriptedAgent(f"app-{at}") for at in range(jobs)]
-        for one in agents:
-            metrics = PrometheusMetrics(lambda: Settings(url=server.url), one.status, "test")
-            stack.callback(metrics.close)
+        held = [PrometheusMetrics(lambda: Settings(url=server.url), one.status, "test") for one in agents]
+        for metrics in held:
             with pytest.raises(Unavailable) as caught:
                 metrics.observe(0.0, 1.0)
             assert caught.value.code == KubeReason.TARGET_MISSING, "it was asked, and has answered"

@@ -84,7 +84,6 @@ def test_a_wrong_clock_of_the_operator_changes_nothing(bench: Bench, ahead_s: fl
     bench.run(1.0, 1.0, 1.0, 1.0)
     now_s = time.time() + ahead_s
     snapshot = metrics.observe(now_s, bench.window_s)
-    metrics.close()
     assert metrics.skew_s == pytest.approx(-ahead_s, abs=2.0)
     assert now_s - snapshot.taken_at_s < 10.0
     assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
@@ -112,7 +111,6 @@ def test_a_large_page_is_read_in_parts(bench: Bench, monkeypatch: pytest.MonkeyP
     limits = ReadingLimits(large_bytes=100)
     metrics = PrometheusMetrics(lambda: bench.settings, bench.status, "test", limits=limits, turn=turn)
     in_parts = metrics.observe(time.time(), bench.window_s)
-    metrics.close()
     assert len(taken) > len(GROUP_COUNTERS)
     assert (in_parts.busy_s / in_parts.rates.batches).tolist() == (at_once.busy_s / at_once.rates.batches).tolist()
     assert in_parts.state_bytes.tolist() == at_once.state_bytes.tolist()
@@ -157,7 +155,6 @@ def test_prometheus_that_went_away_and_came_back(
         assert caught.value.code == KubeReason.PROMETHEUS_UNAVAILABLE
         server.start()
         assert any(observed() for _ in range(100))
-        metrics.close()
 
 
 def test_names_of_people_and_machines_do_no_harm_in_a_query() -> None:

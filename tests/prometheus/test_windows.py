@@ -101,10 +101,7 @@ def test_a_window_that_begins_where_the_last_one_ended_reads_that_page_once(
     )  # the clocks' difference varies
     assert after.busy_s.tolist() == pytest.approx([4.0, 3.0, 2.0, 1.0])
     fresh = PrometheusMetrics(lambda: bench.settings, bench.status, "test")
-    try:
-        alone = fresh.observe(time.time(), bench.window_s)
-    finally:
-        fresh.close()
+    alone = fresh.observe(time.time(), bench.window_s)
     assert after.busy_s.tolist() == alone.busy_s.tolist()
     assert after.records.tolist() == alone.records.tolist()
     assert after.window_s == pytest.approx(alone.window_s)

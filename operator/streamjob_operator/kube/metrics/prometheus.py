@@ -145,12 +145,6 @@ class PrometheusMetrics:
                 one.end = None
         self._room.take(self, size_bytes)
 
-    def close(self) -> None:
-        """Let the connection go."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
     def _observe(self, window_s: float) -> Snapshot:
         status = self._status()
         queries = busy_queries(status)
@@ -225,7 +219,6 @@ class PrometheusMetrics:
     def _connect(self) -> Connection:
         settings = self._settings()
         if self._connection is None or self._connection.settings != settings:
-            self.close()
             self._connection = Connection(settings, limits=self._limits, turn=self._turn, apart=self._apart)
         return self._connection
 

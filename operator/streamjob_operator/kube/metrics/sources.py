@@ -71,8 +71,8 @@ class Source:
     """
 
     metrics: MetricsSource
-    close: Callable[[], None]
     trouble: Callable[[], MetricsTrouble | None]
+    close: Callable[[], None] = lambda: None
     warm_up_s: float = 0.0
     rows: Callable[[], Rows | None] = lambda: None
     note: Callable[[], str | None] = lambda: None
@@ -106,7 +106,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look, shared
         one = metrics.trouble
         return None if one is None else MetricsTrouble(reason=one.reason, message=one.message, since_s=one.since_s)
 
-    return Source(metrics=metrics, close=metrics.close, trouble=trouble)
+    return Source(metrics=metrics, trouble=trouble)
 
 
 def _agent(namespace: str, job: StreamJob, look: Look, shared: Shared) -> Source:
