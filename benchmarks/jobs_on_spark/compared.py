@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from benchmarks.jobs_on_spark import systems
 from benchmarks.jobs_on_spark.piece import Amounts, Line, of
 from benchmarks.jobs_on_spark.systems import NAMES, VANILLA
 
@@ -32,7 +33,8 @@ class Row:
 
     `p50_s`, `p95_s` and `p99_s` are of the batches of all rounds together; `ratios` are the system's figure over plain
     Spark's, of rounds that both have, by the figure's name; None for plain Spark itself and without such a round.
-    `staying_ratio` is None where it was not looked at yet.
+    `staying_ratio` and `controller_cpu_s`, CPU seconds of StreamJob's controller per million rows, are None where they
+    were not looked at yet, the latter for plain Spark, too.
     """
 
     job: str
@@ -46,6 +48,7 @@ class Row:
     p99_s: float
     rate_rps: Figure
     spent: Mapping[str, Figure]
+    controller_cpu_s: Figure | None
     moves: Figure
     early_moves: Figure
     moved_rows: Figure
@@ -114,6 +117,7 @@ def _row(rounds: Mapping[int, Line], plain: Mapping[int, Line]) -> Row:
         p99_s=float(p99_s),
         rate_rps=told("rate_rps"),
         spent={name: told(name) for name in SPENT},
+        controller_cpu_s=told("first_cpu_s") if systems.named(piece.system).ours else None,
         moves=told("moves"),
         early_moves=told("early_moves"),
         moved_rows=told("moved_rows"),

@@ -45,6 +45,7 @@ class Figures:
         batch_s: seconds of each batch that brought rows.
         rate_rps: rows a second that the slowest query took in, with no wait between batches.
         cpu_s: per million rows, of the driver, executors, their Python, and StreamJob's controller.
+        first_cpu_s: per million rows, of the process that began these: StreamJob's controller, or the job's script.
         task_cpu_s: per million rows, of executors' threads that ran tasks.
         remote_mb, local_mb: per million rows, shuffled from other executors and from the same one.
         executor_h: per million rows, hours for which executors were there.
@@ -57,6 +58,7 @@ class Figures:
     batch_s: list[float]
     rate_rps: float
     cpu_s: float
+    first_cpu_s: float
     task_cpu_s: float
     remote_mb: float
     local_mb: float
@@ -81,7 +83,7 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
     rows = rate_rps * span.seconds
     measured = {(one.query, one.number) for some in by_query.values() for one in some}
     tasks = [one for one in told.tasks if (one.query, one.batch) in measured]
-    ours_s, others_s = between(seen, span.from_s, span.until_s)
+    spent = between(seen, span.from_s, span.until_s)
     even = evenness(by_query, tasks)
     moved = list(moves(told.tasks))
     late = [one for one in moved if one in measured]
@@ -89,7 +91,8 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
     return Figures(
         batch_s=[one.took_s for some in by_query.values() for one in some if one.rows],
         rate_rps=rate_rps,
-        cpu_s=ours_s / rows * MILLION,
+        cpu_s=spent.ours_s / rows * MILLION,
+        first_cpu_s=spent.alone_s / rows * MILLION,
         task_cpu_s=_per_million(by_query, tasks, "cpu_s"),
         remote_mb=_per_million(by_query, tasks, "remote_bytes") / 1e6,
         local_mb=_per_million(by_query, tasks, "local_bytes") / 1e6,
@@ -100,7 +103,7 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
         stateful_ratio=even.stateful_ratio,
         reachable_ratio=even.reachable_ratio,
         staying_ratio=even.staying_ratio,
-        others_ratio=others_s / (cores * span.seconds),
+        others_ratio=spent.others_s / (cores * span.seconds),
     )
 
 

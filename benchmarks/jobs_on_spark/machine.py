@@ -19,11 +19,21 @@ LOOP_BYTES, LOOP_TIMES = 1 << 20, 400
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """CPU seconds since they began, at a time: of the processes that are looked at, and of the whole machine."""
+    """CPU seconds since they began, at a time: of one process, of it and all that it began, and of the machine."""
 
     at_s: float
+    alone_s: float
     ours_s: float
     all_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """CPU seconds of a span."""
+
+    alone_s: float
+    ours_s: float
+    others_s: float
 
 
 class Meter:
@@ -39,15 +49,18 @@ class Meter:
         found = dict(_running())
         for process in _below(self._root, {one: parent for one, (parent, _) in found.items()}):
             self._known[process] = found[process][1]
-        self.seen.append(Spent(at_s=time.time(), ours_s=sum(self._known.values()), all_s=_machine_s()))
+        alone_s, ours_s = self._known.get(self._root, 0.0), sum(self._known.values())
+        self.seen.append(Spent(at_s=time.time(), alone_s=alone_s, ours_s=ours_s, all_s=_machine_s()))
 
 
-def between(seen: list[Spent], from_s: float, until_s: float) -> tuple[float, float]:
-    """CPU seconds of ours and of all others in a span, by looks around its ends."""
+def between(seen: list[Spent], from_s: float, until_s: float) -> Share:
+    """What was spent in a span, by looks around its ends."""
     at = [one.at_s for one in seen]
-    ours, all_ = ([getattr(one, name) for one in seen] for name in ("ours_s", "all_s"))
-    ours_s, all_s = (float(np.diff(np.interp([from_s, until_s], at, spent))[0]) for spent in (ours, all_))
-    return ours_s, max(0.0, all_s - ours_s)
+    alone_s, ours_s, all_s = (
+        float(np.diff(np.interp([from_s, until_s], at, [getattr(one, name) for one in seen]))[0])
+        for name in ("alone_s", "ours_s", "all_s")
+    )
+    return Share(alone_s=alone_s, ours_s=ours_s, others_s=max(0.0, all_s - ours_s))
 
 
 def loop_s() -> float:

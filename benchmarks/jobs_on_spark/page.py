@@ -22,7 +22,8 @@ differ by. `make bench-jobs` runs all of it in pieces that are kept and writes t
 
 All systems get the same number of key groups, RocksDB with changelog, the quick compiler in all JVMs, files in memory,
 all executors before the first batch, and shuffles over sockets. CPU seconds are those of all processes: driver,
-executors, their Python, StreamJob's controller. "Stages with state" is the share of a batch that passes while they run,
+executors, their Python, StreamJob's controller, which is told by itself for the newest runs; its agent is in the
+driver's. "Stages with state" is the share of a batch that passes while they run,
 "to be won" the share by which batches would be shorter if the busiest executor had no more than the others in any of
 them (or than its longest task): more than that no placement can give. "By one placement" is what of it key groups that
 lie even by their seconds over all these batches would win, without one move; it is known for the newest runs alone, and
@@ -53,6 +54,7 @@ COSTS = (
     "system",
     "CPU s a million rows",
     "of it in tasks",
+    "in StreamJob's controller",
     "MB fetched remotely a million rows",
     "from the same executor",
     "executor-hours a million rows",
@@ -154,6 +156,7 @@ def _cost(row: Row) -> tuple[str, ...]:
         row.system,
         told_figure(spent["cpu_s"], 0),
         told_figure(spent["task_cpu_s"], 0),
+        "" if row.controller_cpu_s is None else told_figure(row.controller_cpu_s, 1),
         told_figure(spent["remote_mb"], 1),
         told_figure(spent["local_mb"], 1),
         told_figure(spent["executor_h"], 3),

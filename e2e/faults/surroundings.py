@@ -1,4 +1,4 @@
-"""What surrounds an operator goes wrong: somebody else's webhook, the API server as a whole, its own share of CPU."""
+"""What surrounds an operator goes wrong: a webhook of somebody else, the API server, its etcd, its own share of CPU."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from e2e.cluster.process import Process
 from e2e.faults.case import Case, Tools, acting, begin
@@ -17,6 +18,9 @@ TOLD_S = 150.0
 RENEWED_S = 12.0
 """By then a lease was renewed, or its holder has ended."""
 TURN_S, SHARE, STARVED_S = 0.2, 0.1, 20.0
+SLOW_TURN_S, SLOW_SHARE, SLOW_S = 2.0, 0.1, 30.0
+"""A disk that is too slow for etcd: what is written waits for up to 1.8 s, again and again."""
+HANGS_S = 20.0
 
 
 def _webhook(stage: Stage, _: Tools) -> str:
@@ -69,38 +73,70 @@ def _api_server_restarts(stage: Stage, tools: Tools) -> str:
     begun_s = time.monotonic()
     time.sleep(5.0)
     tools.plane.start_api_server()
-    without = f"{time.monotonic() - begun_s:.0f} s without one"
-    with contextlib.suppress(TimeoutError):
-        until("it leads on", lambda: operator.pid is None, RENEWED_S)
-    if operator.pid is not None:
-        return f"{without}; the operator led on"
-    stage.operator()
-    return f"{without}; the operator ended itself, and was started again"
+    return f"{time.monotonic() - begun_s:.0f} s without one{_went_on(stage, operator)}"
 
 
 def _starved(stage: Stage, _: Tools) -> str:
     """It and its planners run a tenth of the time, as under a CPU limit that is far too low."""
     operator = begin(stage)
     acting(stage)
-    _throttle(operator)
+    _throttle(operator, TURN_S, SHARE, STARVED_S)
+    return f"ran {SHARE:.0%} of the time for {STARVED_S:.0f} s{_went_on(stage, operator)}"
+
+
+def _etcd_slow(stage: Stage, tools: Tools) -> str:
+    """Everything takes a second or two, which is no reason to end, to act twice, or to think that time stood still."""
+    operator = begin(stage)
+    acting(stage)
+    with ThreadPoolExecutor(1) as beside:
+        slow = beside.submit(_throttle, tools.plane.etcd, SLOW_TURN_S, SLOW_SHARE, SLOW_S)
+        longest_s = _longest_read_s(stage, slow)
+    return f"a read took up to {longest_s:.1f} s for {SLOW_S:.0f} s{_went_on(stage, operator)}"
+
+
+def _longest_read_s(stage: Stage, slow: Future[None]) -> float:
+    """Of a StreamJob, while it is slow; what it takes to begin a kubectl is in it."""
+    longest_s = 0.0
+    while not slow.done():
+        begun_s = time.monotonic()
+        stage.status()
+        longest_s = max(longest_s, time.monotonic() - begun_s)
+    return longest_s
+
+
+def _etcd_hangs(stage: Stage, tools: Tools) -> str:
+    """Nothing is read or written for longer than a lease may go without being renewed."""
+    operator = begin(stage)
+    acting(stage)
+    _throttle(tools.plane.etcd, HANGS_S, 0.0, HANGS_S)
+    return f"nothing was read or written for {HANGS_S:.0f} s{_went_on(stage, operator)}"
+
+
+def _went_on(stage: Stage, operator: Process) -> str:
+    """Whether it leads on; one that ended itself is started again, as a Deployment does."""
+    with contextlib.suppress(TimeoutError):
+        until("it leads on", lambda: operator.pid is None, RENEWED_S)
     if operator.pid is not None:
-        return f"ran {SHARE:.0%} of the time for {STARVED_S:.0f} s, and led on"
-    stage.operator()  # as a Deployment does
-    return f"ran {SHARE:.0%} of the time, and ended itself; started again"
+        return "; the operator led on"
+    stage.operator()
+    return "; the operator ended itself, and was started again"
 
 
-def _throttle(operator: Process) -> None:
-    until_s = time.monotonic() + STARVED_S
-    while operator.pid is not None and time.monotonic() < until_s:
-        group = operator.pid  # of its planning processes, too: it was started in a session of its own
+def _throttle(process: Process, turn_s: float, share: float, lasts_s: float) -> None:
+    """Let it run that share of each turn."""
+    until_s = time.monotonic() + lasts_s
+    while process.pid is not None and time.monotonic() < until_s:
+        group = process.pid  # of its planning processes, too: it was started in a session of its own
         os.killpg(group, signal.SIGSTOP)
-        time.sleep(TURN_S * (1 - SHARE))
+        time.sleep(turn_s * (1 - share))
         os.killpg(group, signal.SIGCONT)
-        time.sleep(TURN_S * SHARE)
+        time.sleep(turn_s * share)
 
 
 SURROUNDINGS: tuple[Case, ...] = (
     Case(name="a webhook fails until the operator has told of it", harm=_webhook),
     Case(name="API server killed and started again", harm=_api_server_restarts, alone=True),
+    Case(name="etcd slow for 30 s", harm=_etcd_slow, alone=True),
+    Case(name="etcd hangs for 20 s", harm=_etcd_hangs, alone=True),
     Case(name="operator starved of CPU for 20 s", harm=_starved),
 )

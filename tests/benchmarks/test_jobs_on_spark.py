@@ -16,7 +16,7 @@ import yaml
 from benchmarks import event_log
 from benchmarks.jobs_on_spark import compared, page, piece, publish, running, shapes, systems, waits
 from benchmarks.jobs_on_spark.figures import figures
-from benchmarks.jobs_on_spark.machine import Meter, Spent, between
+from benchmarks.jobs_on_spark.machine import Meter, Share, Spent, between
 from paper_log import batches, begins, ends, progress
 
 AMOUNTS = piece.Amounts(rows=100, batches=4, skip=2, key_groups=2)
@@ -34,7 +34,8 @@ def executors() -> list[dict[str, Any]]:
 def looks(every_s: float = 1.0, ours: float = 0.5, all_: float = 0.75) -> list[Spent]:
     began_s = event_log.told([progress(0)]).batches[0].began_s
     return [
-        Spent(at_s=began_s + i * every_s, ours_s=i * every_s * ours, all_s=i * every_s * all_) for i in range(-5, 20)
+        Spent(at_s=began_s + took_s, alone_s=took_s * ours / 5, ours_s=took_s * ours, all_s=took_s * all_)
+        for took_s in (i * every_s for i in range(-5, 20))
     ]
 
 
@@ -44,6 +45,7 @@ def test_figures_are_of_warm_batches() -> None:
     assert found.batch_s == [2.0, 2.0]
     assert found.rate_rps == pytest.approx(500.0)
     assert found.cpu_s == pytest.approx(0.5 * 4.0 / 2000 * 1e6)
+    assert found.first_cpu_s == pytest.approx(0.1 * 4.0 / 2000 * 1e6)
     assert found.others_ratio == pytest.approx(0.125)
     assert found.remote_mb == pytest.approx(6 * 3000 / 2000)
     assert found.task_cpu_s == pytest.approx(2 * (0.2 + 0.45 + 0.15) / 2000 * 1e6)
@@ -103,10 +105,8 @@ def test_a_run_without_warm_batches_says_so() -> None:
 
 
 def test_what_others_took_is_never_less_than_nothing() -> None:
-    assert between([Spent(at_s=0.0, ours_s=0.0, all_s=0.0), Spent(at_s=2.0, ours_s=3.0, all_s=2.0)], 0.0, 1.0) == (
-        1.5,
-        0.0,
-    )
+    seen = [Spent(at_s=0.0, alone_s=0.0, ours_s=0.0, all_s=0.0), Spent(at_s=2.0, alone_s=1.0, ours_s=3.0, all_s=2.0)]
+    assert between(seen, 0.0, 1.0) == Share(alone_s=0.5, ours_s=1.5, others_s=0.0)
 
 
 def measured(batch_s: list[float], rate_rps: float = 500.0, **more: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def measured(batch_s: list[float], rate_rps: float = 500.0, **more: Any) -> dict
     zero = dict.fromkeys(
         ("local_mb", "moved_rows", "stateful_ratio", "reachable_ratio", "staying_ratio", "others_ratio"), 0.0
     )
-    spent = {"cpu_s": 10.0, "task_cpu_s": 5.0, "remote_mb": 0.0, "executor_h": 0.1}
+    spent = {"cpu_s": 10.0, "first_cpu_s": 1.25, "task_cpu_s": 5.0, "remote_mb": 0.0, "executor_h": 0.1}
     counts = {"moves": 0, "early_moves": 0, "failed_tasks": 0, "differences": [], "loop_s": [0.5, 0.6], "took_s": 60.0}
     return {"batch_s": batch_s, "rate_rps": rate_rps, **zero, **spent, **counts, **more}
 
@@ -237,6 +237,8 @@ def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None
     assert "last on 2026-11-25" in text
     assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
     assert " | 50 % | 30 % | 20 % |\n" in text
+    assert "| `ysb` | vanilla | 10 (±0) | 5 (±0) |  |" in text
+    assert "| `ysb` | balance | 10 (±0) | 5 (±0) | 1.2 (±0.0) |" in text
     before = [dataclasses.replace(one, staying_ratio=None) for one in compared.rows(lines)]
     text = page.page(before, datetime.date(2026, 11, 25), Path("pictures/x.png"))
     assert " | 50 % | 30 % |  |\n" in text, "where it was not looked at yet"
@@ -282,4 +284,5 @@ def test_a_meter_counts_the_process_and_what_it_began_and_forgets_none_that_ende
         process.communicate(b"\n")
     meter.look()
     assert meter.seen[-1].ours_s >= 0.1, "what has ended counts, too"
+    assert meter.seen[-1].alone_s < meter.seen[-1].ours_s
     assert meter.seen[-1].all_s >= meter.seen[0].all_s > 0
