@@ -130,16 +130,18 @@ class PlanningPool:
         """The planner of that name, working in the pool."""
         return self.of("").planner(name, settings)
 
-    def of(self, namespace: str) -> Share:
-        """The same for jobs of that namespace."""
-        return Share(pool=self, namespace=namespace)
+    def of(self, namespace: str, *, asked: bool = False) -> Share:
+        """The same for jobs of that namespace; what a person `asked` for comes before its other plans."""
+        return Share(pool=self, namespace=namespace, asked=asked)
 
-    def run(self, task: object, timeout_s: float, *, namespace: str = "", large: bool = False) -> object:
+    def run(
+        self, task: object, timeout_s: float, *, namespace: str = "", large: bool = False, asked: bool = False
+    ) -> object:
         """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died.
 
         Of `large` tasks one less than there are processes is under way at a time, so that the others find one free.
         """
-        with self._worker(namespace, large=large) as worker:
+        with self._worker(namespace, large=large, asked=asked) as worker:
             answer: object = LOADING
             while answer == LOADING:
                 self._wait_for(worker)
@@ -156,10 +158,10 @@ class PlanningPool:
             raise Overran(f"its process was not ready within {START_S:g} s")
 
     @contextlib.contextmanager
-    def _worker(self, namespace: str, *, large: bool) -> Iterator[Worker]:
+    def _worker(self, namespace: str, *, large: bool, asked: bool) -> Iterator[Worker]:
         """A free worker. One that overran, died, or was left in the middle of an answer does not come back."""
         self._start_again()
-        worker = self._queue.take(namespace, FREE_S, large=large)
+        worker = self._queue.take(namespace, FREE_S, large=large, asked=asked)
         if worker is None:
             raise Overran(f"no planning process was free within {FREE_S:g} s")
         try:
@@ -206,6 +208,7 @@ class Share:
 
     pool: PlanningPool
     namespace: str
+    asked: bool = False
 
     def planner(self, name: str, settings: AlbicSettings) -> Planner:
         """The planner of that name, working in the pool."""
@@ -225,8 +228,8 @@ class Pooled:
         """The plan; raises Starting, Overran once it is too late for one, or the planner's error as RuntimeError."""
         seed, longest_s = int(rng.integers(2**63)), limit_s(params)
         task = (self.name, self.settings, model, params, seed, longest_s)
-        large, namespace = len(model.node_of) >= LARGE, self.share.namespace
-        answer = self.share.pool.run(task, longest_s, namespace=namespace, large=large)
+        share, large = self.share, len(model.node_of) >= LARGE
+        answer = share.pool.run(task, longest_s, namespace=share.namespace, large=large, asked=share.asked)
         if isinstance(answer, Plan):
             return answer
         raise RuntimeError(str(answer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Generic, TypeVar
 
 from streamjob_operator.places import Places
@@ -16,10 +16,12 @@ W = TypeVar("W")
 class _Asker:
     namespace: str
     large: bool
+    asked: bool
 
 
 class PlanningQueue(Generic[W]):
-    """Whose plan comes next is said by `Places`, as of threads; of one namespace who has waited longest.
+    """Whose plan comes next is said by `Places`, as of threads; of namespaces that have as few, one that a person waits
+    in; of one namespace what a person asked for, then who has waited longest.
 
     Of `large` plans one less than there are processes is under way at a time.
     """
@@ -37,9 +39,9 @@ class PlanningQueue(Generic[W]):
             self._free.append(worker)
             self._changed.notify_all()
 
-    def take(self, namespace: str, timeout_s: float, *, large: bool) -> W | None:
-        """The one that became free last, when it is the namespace's turn; None after timeout_s."""
-        asker = _Asker(namespace, large)
+    def take(self, namespace: str, timeout_s: float, *, large: bool, asked: bool = False) -> W | None:
+        """The one that became free last, when it is the asker's turn; None after timeout_s."""
+        asker = _Asker(namespace, large, asked)
         with self._changed:
             self._waiting.append(asker)
             came = self._changed.wait_for(lambda: self._next() is asker, timeout_s)
@@ -65,10 +67,12 @@ class PlanningQueue(Generic[W]):
 
     def _next(self) -> _Asker | None:
         shared = self._shared()
-        able = (one for one in self._waiting if self._may(one, shared=shared)) if self._free else ()
-        return min(
-            able, key=lambda one: (self._places.has(one.namespace), self._places.last(one.namespace)), default=None
-        )
+        able = [one for one in self._waiting if self._may(one, shared=shared)] if self._free else []
+        asked = {one.namespace for one in able if one.asked}
+        return min(able, key=lambda one: (*self._order(one.namespace, asked), not one.asked), default=None)
+
+    def _order(self, namespace: str, asked: Set[str]) -> tuple[int, bool, int]:
+        return self._places.has(namespace), namespace not in asked, self._places.last(namespace)
 
     def _may(self, one: _Asker, *, shared: bool) -> bool:
         return self._places.may(one.namespace, shared=shared) and (not one.large or self._large < self._most_large)

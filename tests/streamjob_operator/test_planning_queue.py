@@ -22,7 +22,7 @@ class Askers:
             self.queue.put(one)
 
     def ask(self, *names: str) -> None:
-        """What stands before the dash is the namespace; a plan whose name ends so is large."""
+        """What stands before the dash is the namespace; a plan whose name ends so is large, or asked for."""
         for name in names:
             self._over[name] = threading.Event()
             self._threads.append(threading.Thread(target=self._ask, args=(name,), daemon=True))
@@ -32,7 +32,7 @@ class Askers:
 
     def _ask(self, name: str) -> None:
         namespace, large = name.split("-", maxsplit=1)[0], name.endswith("large")
-        worker = self.queue.take(namespace, 30.0, large=large)
+        worker = self.queue.take(namespace, 30.0, large=large, asked=name.endswith("asked"))
         if worker is None:
             return
         self.came.append(name)
@@ -89,6 +89,27 @@ def test_a_namespace_that_is_alone_has_all_of_them() -> None:
     askers = Askers(2)
     askers.ask("a-1", "a-2", "a-3")
     assert askers.until(2) == ["a-1", "a-2"]
+    askers.end_all()
+
+
+def test_of_a_namespace_what_a_person_asked_for_comes_first() -> None:
+    askers = Askers(1)
+    askers.ask("a-1", "a-2", "a-3-asked", "a-4", "a-5-asked")
+    assert askers.until(1) == ["a-1"]
+    assert askers.end("a-1", then=2)[1:] == ["a-3-asked"]
+    assert askers.end("a-3-asked", then=3)[2:] == ["a-5-asked"]
+    assert askers.end("a-5-asked", then=4)[3:] == ["a-2"]
+    askers.end_all()
+
+
+def test_a_person_s_plan_takes_nothing_from_a_namespace_that_has_fewer() -> None:
+    askers = Askers(2)
+    askers.ask("a-1", "a-2", "a-3-asked", "b-1", "c-1-asked", "d-1")
+    assert askers.until(2) == ["a-1", "a-2"]
+    assert askers.end("a-1", then=3)[2:] == ["c-1-asked"]
+    assert askers.end("c-1-asked", then=4)[3:] == ["b-1"]
+    assert askers.end("b-1", then=5)[4:] == ["d-1"]
+    assert askers.end("d-1", then=6)[5:] == ["a-3-asked"]
     askers.end_all()
 
 

@@ -14,6 +14,9 @@ from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.ports import Planning
+from streamjob_planners.albic.settings import AlbicSettings
+from streamjob_planners.model import Planner
 
 ADOPTING: dict[str, Any] = {
     "applicationRef": {"kind": "Pod", "apiVersion": "v1", "name": "driver"},
@@ -21,24 +24,38 @@ ADOPTING: dict[str, Any] = {
 }
 
 
+class Unable:
+    """Nothing is measured in these tests, so nothing is planned."""
+
+    def planner(self, name: str, settings: AlbicSettings) -> Planner:
+        raise AssertionError(f"{name} with {settings}")
+
+
 class Kept:
-    """The StreamJob n/orders; `look` is one turn of its keeper."""
+    """The StreamJob n/orders; `look` is one turn of its keeper. `planned`: of each cycle, whether a person asked."""
 
     def __init__(self, **spec: Any) -> None:
         self.api: Any = FakeApi()
         self.now_s = 1_000_000.0
         events = Events(self.api)
         self.forgotten: list[tuple[str, str]] = []
+        self.planned: list[bool] = []
         self._tools = Tools(
             api=self.api,
             drivers=KubeDrivers(self.api, events),
             events=events,
             forget=lambda namespace, name: self.forgotten.append((namespace, name)),
+            planning=self._planning,
             clock=lambda: self.now_s,
         )
         self.restart()
         self.spec = {name: value for name, value in (ADOPTING | spec).items() if value is not None}
         self.create()
+
+    def _planning(self, namespace: str, *, asked: bool) -> Planning:
+        assert namespace == "n"
+        self.planned.append(asked)
+        return Unable()
 
     def restart(self) -> None:
         """Another operator takes over."""

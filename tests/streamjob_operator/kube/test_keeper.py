@@ -199,6 +199,23 @@ def test_a_cycle_goes_on_from_the_look_that_found_it_due(happens: str, looks: in
     assert sum(call[:2] == ("get", PODS.plural) for call in kept.api.calls) == looks
 
 
+def test_the_plan_of_a_job_that_a_person_has_edited_comes_before_others() -> None:
+    kept = Kept(balancing={"statisticsPeriod": "60s"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    kept.reports(agent(now_s=kept.now_s))
+    for _ in range(2):
+        kept.look(60.0)
+    kept.annotate(Annotation.APPROVE, "4d5e6f")
+    kept.look(10.0)
+    kept.look(120.0)
+    assert kept.planned == [False, False, True, False]
+    kept.restart()
+    kept.annotate(Annotation.REFRESH, "again")
+    kept.look()
+    assert kept.planned[4:] == [True], "an operator that has just begun knows no edit, but what was not followed yet"
+
+
 def test_a_pod_that_its_node_may_never_end_is_looked_at_as_often_as_before() -> None:
     kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
     kept.driver(**{"spark-role": "driver"})

@@ -13,7 +13,7 @@ import numpy as np
 
 from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.cycle import turn
-from streamjob_operator.events import told
+from streamjob_operator.events import EventKind, told
 from streamjob_operator.kube.api.reading import Reading
 from streamjob_operator.kube.job.cadence import view_of
 from streamjob_operator.kube.job.spread import nearest_s, next_s
@@ -26,7 +26,7 @@ from streamjob_operator.kube.partition_map.memory import Recalled, StatusMemory
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import silence
-from streamjob_operator.ports import Ports
+from streamjob_operator.ports import Planning, Ports
 from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
@@ -91,10 +91,11 @@ class Cycling:
         waits = (reading.document.get("status") or {}).get("lastCycle") and not asked
         return next_s(due_s, reading.uid, period_s) if waits else due_s
 
-    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write) -> bool:
+    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write, *, asked: bool = False) -> bool:
         """One cycle; whether it acted. It starts from what is `known`.
 
-        `write` is given the facts with what the cycle found; it may raise what it likes.
+        `write` is given the facts with what the cycle found; it may raise what it likes. A person who has `asked` for
+        it, has edited the job, or approved a plan of it, does not wait behind all others' plans.
         """
         job, seen = facts.job, facts.map
         if job is None or seen is None:
@@ -117,7 +118,7 @@ class Cycling:
             actuator=MapActuator(maps),
             memory=StatusMemory(known, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
-            planning=None if self._tools.planning is None else self._tools.planning(self._namespace),
+            planning=self._planning(asked=asked or any(one.kind is EventKind.SPEC_EDITED for one in woken)),
             look=lambda: unmeasured(facts),
             quota=None if self._tools.quotas is None else self._tools.quotas.of(self._namespace, job),
         )
@@ -132,6 +133,9 @@ class Cycling:
         extra |= {"wokenBy": told(woken)} if woken else {}
         self._log.info(outcome.message, extra=extra)
         return outcome.decision == ACTED
+
+    def _planning(self, *, asked: bool) -> Planning | None:
+        return None if self._tools.planning is None else self._tools.planning(self._namespace, asked=asked)
 
     def _open(self, job: StreamJob) -> Source:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)

@@ -199,7 +199,8 @@ class Keeper:
                 self._due = found
                 return CYCLE_DUE
             looked = followed(found.handled, refresh=steering.refresh)  # with what came of it: who waits reads that
-            if self._cycling.run(reading, facts, found.known, lambda told: self._write(found, told, looked)):
+            write, asked = (lambda told: self._write(found, told, looked)), steering.refresh is not None
+            if self._cycling.run(reading, facts, found.known, write, asked=asked):
                 return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
         else:

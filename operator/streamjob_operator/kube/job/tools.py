@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.job.drivers import Drivers
@@ -23,12 +24,19 @@ def _nothing(_namespace: str, _name: str) -> None:
     """Nobody needs to forget the job."""
 
 
+class PlanningOf(Protocol):
+    """Planning as the jobs of one namespace have it."""
+
+    def __call__(self, namespace: str, *, asked: bool) -> Planning:
+        """What a person `asked` for comes before the namespace's other plans."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Thread-safe, all of them.
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
-    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread.
+    suspended. `planning` makes plans for a namespace's jobs; without it they are made in the turn's own thread.
     `shared` bounds what measurements of all jobs take, `quotas` the executors of namespaces that have one.
     """
 
@@ -37,7 +45,7 @@ class Tools:
     events: Events
     reporters: Callable[[str, StreamJob], tuple[Reporter, ...]] = _no_reporters
     forget: Callable[[str, str], None] = _nothing
-    planning: Callable[[str], Planning] | None = None
+    planning: PlanningOf | None = None
     shared: Shared = dataclasses.field(default_factory=Shared)
     quotas: Quotas | None = None
     clock: Callable[[], float] = time.time
