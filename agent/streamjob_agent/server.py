@@ -6,15 +6,15 @@ import contextlib
 import hmac
 import pathlib
 import socket
-import socketserver
 import threading
 import time
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol
 
 from streamjob_agent.callers import BoundedHead, Callers
 from streamjob_agent.drafts import write_whole
+from streamjob_agent.listening import EVERYWHERE, WideServer, shown
 from streamjob_agent.plan_form import QueryPlan, plans_to_json
 from streamjob_agent.textformat import CONTENT_TYPE
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
@@ -82,11 +82,10 @@ class AgentServer:
 
     def write_address(self, path: str, host: str) -> None:
         """Write `http://host:port` to a file, atomically. Raises OSError."""
-        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-        shown = f"[{shown}]" if ":" in shown else shown
+        where = "127.0.0.1" if host in EVERYWHERE else shown(host)
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, f"http://{shown}:{self.port}\n")
+        write_whole(target, f"http://{where}:{self.port}\n")
 
     def close(self) -> None:
         """Stop listening."""
@@ -99,18 +98,13 @@ class AgentServer:
         self._thread.join(timeout=2.0)
 
 
-class _QuietServer(ThreadingHTTPServer):
+class _QuietServer(WideServer):
     daemon_threads = True
     request_queue_size = 16
 
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], callers: Callers) -> None:
         super().__init__(address, handler)
         self._callers = callers
-
-    def server_bind(self) -> None:
-        """As of any TCP server: HTTPServer's own asks the name service who we are, and the job waits for the answer."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def get_request(self) -> tuple[Any, Any]:
         """The next caller; a driver that has no files left is not to spin as well, since the caller still knocks."""

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import secrets
-import socket
 import tempfile
 import threading
 import time
@@ -19,6 +18,7 @@ from streamjob_agent.kube.access import find_access
 from streamjob_agent.kube.api import GONE, ApiFailure, HttpMapApi, MapApi
 from streamjob_agent.kube.feed import Feed
 from streamjob_agent.kube.pacing import Backoff, WritePace, heartbeat_s
+from streamjob_agent.listening import EVERYWHERE, own_address, shown
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import AgentStatus, Assignment
@@ -138,7 +138,7 @@ def agent_url(address: str | None) -> str | None:
     host, _, port = (address or "").rpartition(":")
     if not host:
         return None
-    return f"http://{socket.gethostbyname(socket.gethostname()) if host == '0.0.0.0' else host}:{port}"
+    return f"http://{shown(own_address() if host in EVERYWHERE else host)}:{port}"
 
 
 def prepared(config: AgentConfig) -> AgentConfig:

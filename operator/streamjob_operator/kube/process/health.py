@@ -18,6 +18,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from streamjob_agent.listening import WideServer
+
 Check = Callable[[], str | None]
 """What is wrong, as a sentence; None when all is well."""
 LONGEST_WAIT_S = 10.0
@@ -73,14 +75,14 @@ class KeptPage:
             return self._text
 
 
-class _Server(http.server.ThreadingHTTPServer):
+class _Server(WideServer):
     daemon_threads = True
     request_queue_size = 2 * MOST_CONNECTIONS
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, address: tuple[str, int], handler: type[http.server.BaseHTTPRequestHandler]) -> None:
         self._open: dict[socket.socket, None] = {}  # oldest first
         self._lock = threading.Lock()
-        super().__init__(*arguments)
+        super().__init__(address, handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """See socketserver; this comes in the one thread that accepts."""
