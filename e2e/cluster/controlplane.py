@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import http.client
+import ipaddress
 import os
 import shutil
 import signal
@@ -40,6 +41,8 @@ class Place:
 
 
 LOOPBACK = Place()
+LOOPBACK_6 = Place(host="::1", services="fd00:10:96::/112", api_service="fd00:10:96::1")
+"""A cluster whose every address is one of IPv6."""
 
 
 class ControlPlane:
@@ -52,7 +55,7 @@ class ControlPlane:
         for part in _PARTS:
             (self.folder / part).symlink_to(kube.resolve())
         self._client, self._peer, self._secure = free_ports(3)
-        self.server = f"https://{place.host}:{self._secure}"
+        self.server = f"https://{f'[{place.host}]' if ':' in place.host else place.host}:{self._secure}"
         self.authority = pki.Authority.make(self.folder / "pki")
         self._keys = pki.service_account_keys(self.authority.folder)
         self._admin = self.authority.client("admin", "system:masters")
@@ -126,7 +129,7 @@ class ControlPlane:
             "advertise-address": host,
             "secure-port": str(self._secure),
             # Loopback may not be an endpoint of the service "kubernetes".
-            "endpoint-reconciler-type": "none" if host.startswith("127.") else "lease",
+            "endpoint-reconciler-type": "none" if ipaddress.ip_address(host).is_loopback else "lease",
             "tls-cert-file": str(served.certificate),
             "tls-private-key-file": str(served.key),
             "client-ca-file": str(self.authority.pair.certificate),

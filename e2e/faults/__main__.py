@@ -100,18 +100,22 @@ def _install(kubectl: Kubectl) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a case runs, with what, and how long it may take after the harm was done."""
+    """Where a case runs, with what, and how long it may take after the harm was done.
+
+    `host` is where Prometheus finds the agent, as a URL has it.
+    """
 
     folder: Path
     plane: ControlPlane
     prometheus: Path
     converge_s: float = CONVERGE_S
+    host: str = "127.0.0.1"
 
 
 def outcome_of(case: Case, namespace: str, place: Place) -> Outcome:
     """What came of one fault, in a namespace that is made for it."""
     port = free_ports(1)[0]
-    target = static_target(f"127.0.0.1:{port}")
+    target = static_target(f"{place.host}:{port}")
     with (
         Prometheus(place.folder / "prometheus", place.prometheus, [target]) as server,
         Front(server.url) as front,
