@@ -16,7 +16,7 @@ class AgentConfig:
     """How the agent serves, remembers and paces its own work.
 
     Attributes:
-        host: address the HTTP server binds; 0.0.0.0 for every interface.
+        host: address the HTTP server binds; 0.0.0.0 for every interface, by IPv4 and IPv6.
         port: TCP port, 0 to 65535; 0 takes any free one.
         address_file: file that gets `http://host:port` once the server listens; none is written without.
         state_dir: folder that remembers the last assignment over a restart of the driver; without, nothing is.

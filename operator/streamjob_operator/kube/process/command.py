@@ -57,7 +57,13 @@ def _namespaces(_context: click.Context, option: click.Parameter, given: tuple[s
 )
 @click.option("--lease-namespace", envvar="STREAMJOB_LEASE_NAMESPACE", help="Default: the pod's own namespace.")
 @click.option("--lease-name", envvar="STREAMJOB_LEASE_NAME", default="streamjob-operator", show_default=True)
-@click.option("--listen", envvar="STREAMJOB_LISTEN", default="0.0.0.0", show_default=True, help="Of the health pages.")
+@click.option(
+    "--listen",
+    envvar="STREAMJOB_LISTEN",
+    default="0.0.0.0",
+    show_default=True,
+    help="Of the health pages; 0.0.0.0 is every interface, by IPv4 and IPv6.",
+)
 @click.option("--port", envvar="STREAMJOB_PORT", default=8080, show_default=True, type=click.IntRange(0, 65535))
 @click.option(
     "--workers",
