@@ -125,6 +125,7 @@ images: setup
 
 # Chart, operator and Spark jobs on pods of a real cluster: $KUBECONFIG's, else one made for it, CLUSTER=local (as without
 # it) or CLUSTER=kind, on KUBERNETES=1.34 (as without it) or 1.30. Its Kafka cases want Maven (Debian: maven), once.
+# ADDRESSES=IPv6 gives the local one no other addresses.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: setup
 	rm -f out/e2e/junit.xml

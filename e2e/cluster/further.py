@@ -12,7 +12,7 @@ from pathlib import Path
 
 from e2e.cluster import binary, images, network, node, runtime
 from e2e.cluster.image import tagged
-from e2e.cluster.network import FIRST, SECOND
+from e2e.cluster.network import Site
 from e2e.cluster.node_config import Setting
 from e2e.cluster.pki import Authority, Pair
 from e2e.cluster.runtime import Runtime
@@ -21,15 +21,15 @@ from e2e.cluster.server import Server
 
 def server(cluster: Path) -> Server:
     """The second node's, in the cluster's folder."""
-    return Server(role="serve-second", folder=cluster / SECOND.name)
+    return Server(role="serve-second", folder=cluster / _second().name)
 
 
 def join(cluster: Path) -> None:
     """Start the second node unless it runs; it is Ready a few seconds later. Raises RuntimeError."""
     one = server(cluster)
     if one.pid is None:
-        network.join(FIRST, SECOND)
-        one.start(SECOND.enter, {binary.GIVEN: str(binary.get())})
+        network.join(network.wanted().first, _second())
+        one.start(_second().enter, {binary.GIVEN: str(binary.get())})
 
 
 def serve(cluster: Path) -> None:
@@ -38,7 +38,7 @@ def serve(cluster: Path) -> None:
     one.announce()
     worker = node.Node(setting(cluster))
     try:
-        worker.start(lambda mine: _load_same(Runtime(runtime.socket(cluster / FIRST.name)), mine))
+        worker.start(lambda mine: _load_same(Runtime(runtime.socket(cluster / network.wanted().first.name)), mine))
         _wait_for_the_end_of(int((cluster / "pid").read_text()))
     finally:
         worker.stop()
@@ -47,24 +47,24 @@ def serve(cluster: Path) -> None:
 def part(cluster: Path) -> None:
     """End the second node and forget its network."""
     server(cluster).stop()
-    network.part(FIRST, SECOND)
+    network.part(network.wanted().first, _second())
 
 
 def setting(cluster: Path) -> Setting:
     """What the second node is made from: the first one's authority, and certificates of its own."""
     plane = json.loads((cluster / "plane.json").read_text(encoding="utf-8"))
-    kube, folder = Path(plane["folder"]), cluster / SECOND.name
+    kube, folder = Path(plane["folder"]), cluster / _second().name
     keys = kube / "pki"
     (folder / "pki").mkdir(parents=True, exist_ok=True)
     return Setting(
-        site=SECOND,
+        site=_second(),
         folder=folder,
-        store=binary.cache() / f"containerd-{SECOND.name}",
+        store=binary.cache() / f"containerd-{_second().name}",
         pause=images.pause().tag,
         kube=kube,
         server=plane["server"],
         authority=Authority(folder / "pki", Pair(keys / "ca.crt", keys / "ca.key")),
-        cgroup=f"streamjob-{SECOND.name}",
+        cgroup=f"streamjob-{_second().name}",
     )
 
 
@@ -82,3 +82,7 @@ def _wait_for_the_end_of(pid: int) -> None:
         select.select([ended], [], [])
     finally:
         os.close(ended)
+
+
+def _second() -> Site:
+    return network.wanted().second

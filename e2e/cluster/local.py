@@ -21,7 +21,7 @@ from pathlib import Path
 from e2e.cluster import binary, further, helm, images, kubectl, leftovers, network, node, requirements, runtime
 from e2e.cluster.controlplane import ControlPlane, Place
 from e2e.cluster.image import Image
-from e2e.cluster.network import FIRST, SECOND
+from e2e.cluster.network import Site
 from e2e.cluster.node_config import Setting
 from e2e.cluster.process import DidNotStart
 from e2e.cluster.runtime import Runtime
@@ -31,7 +31,6 @@ FOLDER = Path("/var/tmp/streamjob-cluster")
 SERVER = Server(role="serve", folder=FOLDER)
 READY_S, JOINED_S = 180.0, 480.0
 """The second node imports every image of the first before it is Ready: two minutes when none has been there before."""
-PLACE = Place(host=FIRST.address, services=network.SERVICE_CIDR, api_service=network.API_SERVICE)
 
 
 def main() -> None:
@@ -60,7 +59,7 @@ def kubeconfig() -> Path:
 
 def enter() -> tuple[str, ...]:
     """Prefix of commands that are to reach the cluster."""
-    return FIRST.enter
+    return _first().enter
 
 
 def refusal() -> str | None:
@@ -82,22 +81,22 @@ def start() -> None:
     images.pause()
     if SERVER.pid is None:
         _clear()
-        network.make(FIRST)
+        network.make(_first())
         SERVER.start(enter(), {binary.GIVEN: str(kube)})
-    _wait_ready(FIRST.name, READY_S)
+    _wait_ready(_first().name, READY_S)
     print(f"The cluster runs. A shell with KUBECONFIG set:  {sys.executable} -m e2e.cluster.local shell")
 
 
 def serve() -> None:
     """Hold the cluster until SIGTERM; runs inside the first node's network."""
     SERVER.announce()
-    with ControlPlane(binary.get(), scheduler=True, place=PLACE) as plane:
+    with ControlPlane(binary.get(), scheduler=True, place=_place()) as plane:
         shutil.copy(plane.kubeconfig, kubeconfig())
         told = {"folder": str(plane.folder), "server": plane.server}
         (FOLDER / "plane.json").write_text(json.dumps(told), encoding="utf-8")
         setting = Setting(
-            site=FIRST,
-            folder=FOLDER / FIRST.name,
+            site=_first(),
+            folder=FOLDER / _first().name,
             store=binary.cache() / "containerd",
             pause=images.pause().tag,
             kube=plane.folder,
@@ -118,18 +117,19 @@ def join() -> None:
     if SERVER.pid is None:
         sys.exit("No cluster runs.")
     further.join(FOLDER)
-    _wait_ready(SECOND.name, JOINED_S)
+    _wait_ready(network.wanted().second.name, JOINED_S)
 
 
 def part() -> None:
     """Take the second node away."""
     further.part(FOLDER)
-    _kubectl("delete", "node", SECOND.name, "--ignore-not-found", quiet=True)
+    _kubectl("delete", "node", network.wanted().second.name, "--ignore-not-found", quiet=True)
 
 
 def load(*wanted: Image) -> None:
     """Import images into each node that does not have them; raises RuntimeError."""
-    for site in (FIRST, SECOND) if further.server(FOLDER).pid is not None else (FIRST,):
+    first, second = _first(), network.wanted().second
+    for site in (first, second) if further.server(FOLDER).pid is not None else (first,):
         for image in wanted:
             Runtime(runtime.socket(FOLDER / site.name)).load(image.tag, image.archive)
 
@@ -156,7 +156,7 @@ def stop() -> None:
     further.part(FOLDER)
     SERVER.stop()
     _clear()
-    network.remove(FIRST)
+    network.remove(_first())
     print("The cluster is gone.")
 
 
@@ -172,6 +172,15 @@ def shell() -> None:
     os.environ["KUBECONFIG"] = str(kubeconfig())
     command = [*enter(), os.environ.get("SHELL", "/bin/bash")]
     os.execvp(command[0], command)
+
+
+def _first() -> Site:
+    return network.wanted().first
+
+
+def _place() -> Place:
+    known = network.wanted()
+    return Place(host=known.first.address, services=known.services, api_service=known.api_service)
 
 
 def _wait_ready(name: str, timeout_s: float) -> None:

@@ -1,14 +1,18 @@
-"""Networks of the local cluster's nodes: a namespace for each, joined by the first one's bridge, with no way out."""
+"""Networks of the local cluster's nodes: a namespace for each, joined by the first one's bridge, with no way out.
+
+Every address of the cluster is one of IPv4 or, where $ADDRESSES says so, of IPv6.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
+import os
 import subprocess
+from collections.abc import Mapping
 
 BRIDGE = "node0"
-POD_CIDR = "10.78.0.0/16"
-SERVICE_CIDR = "10.79.0.0/24"
-API_SERVICE = "10.79.0.1"  # the first service address is the API server's own
+ASKED = "ADDRESSES"
 Command = tuple[str, ...]
 
 
@@ -32,11 +36,63 @@ class Site:
     @property
     def ip(self) -> Command:
         """`ip` in it."""
-        return ("ip", "-n", self.namespace)
+        return ("ip", f"-{self._version}", "-n", self.namespace)
+
+    @property
+    def host(self) -> str:
+        """Its address as a URL has it."""
+        return self.address if self._version == 4 else f"[{self.address}]"
+
+    def on(self, device: str, bits: tuple[int, int]) -> Command:
+        """Give the device its address, with so many bits of the network's by IPv4 and by IPv6. Nobody else may have it,
+        and to wait until nobody is heard of would only take time."""
+        at, more = (bits[0], ()) if self._version == 4 else (bits[1], ("nodad",))
+        return (*self.ip, "address", "add", f"{self.address}/{at}", "dev", device, *more)
+
+    @property
+    def _version(self) -> int:
+        return ipaddress.ip_address(self.address).version
 
 
-FIRST = Site(name="node-1", namespace="streamjob-e2e", address="10.77.0.1", pods="10.78.0.0/24")
-SECOND = Site(name="node-2", namespace="streamjob-e2e-node-2", address="10.77.0.2", pods="10.78.1.0/24")
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Of a whole cluster: its nodes, the CIDRs of pods and services, the API server's own service (the first one's
+    address), and all there are."""
+
+    first: Site
+    second: Site
+    pods: str
+    services: str
+    api_service: str
+    all_: str
+
+
+KNOWN = {
+    "IPv4": Addresses(
+        first=Site(name="node-1", namespace="streamjob-e2e", address="10.77.0.1", pods="10.78.0.0/24"),
+        second=Site(name="node-2", namespace="streamjob-e2e-node-2", address="10.77.0.2", pods="10.78.1.0/24"),
+        pods="10.78.0.0/16",
+        services="10.79.0.0/24",
+        api_service="10.79.0.1",
+        all_="0.0.0.0/0",
+    ),
+    "IPv6": Addresses(
+        first=Site(name="node-1", namespace="streamjob-e2e", address="fd77::1", pods="fd78:0:0:1::/64"),
+        second=Site(name="node-2", namespace="streamjob-e2e-node-2", address="fd77::2", pods="fd78:0:0:2::/64"),
+        pods="fd78::/56",
+        services="fd79::/112",
+        api_service="fd79::1",
+        all_="::/0",
+    ),
+}
+
+
+def wanted(environment: Mapping[str, str] = os.environ) -> Addresses:
+    """Those that the environment asks for, else IPv4; raises ValueError."""
+    name = environment.get(ASKED) or "IPv4"
+    if name not in KNOWN:
+        raise ValueError(f"{ASKED} is {name}: it may be {' or '.join(KNOWN)}.")
+    return KNOWN[name]
 
 
 def make(first: Site) -> None:
@@ -68,7 +124,7 @@ def to_make(first: Site) -> tuple[Command, ...]:
         ("ip", "netns", "add", first.namespace),
         (*first.ip, "link", "set", "lo", "up"),
         (*first.ip, "link", "add", BRIDGE, "type", "bridge"),
-        (*first.ip, "address", "add", f"{first.address}/32", "dev", BRIDGE),
+        first.on(BRIDGE, (32, 128)),
         (*first.ip, "link", "set", BRIDGE, "up"),
         (*first.ip, "route", "add", "default", "dev", BRIDGE),
     )
@@ -82,7 +138,7 @@ def to_join(first: Site, further: Site) -> tuple[Command, ...]:
         (*further.ip, "link", "set", "lo", "up"),
         (*first.ip, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", further.namespace),
         (*first.ip, "link", "set", port, "master", BRIDGE, "up"),
-        (*further.ip, "address", "add", f"{further.address}/24", "dev", "eth0"),
+        further.on("eth0", (24, 64)),
         (*further.ip, "link", "set", "eth0", "up"),
         (*further.ip, "route", "add", "default", "via", first.address),  # services, too, must have a route
         (*further.ip, "route", "add", first.pods, "via", first.address),

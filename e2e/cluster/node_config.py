@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from e2e.cluster import network, requirements, runtime
-from e2e.cluster.network import Site
+from e2e.cluster.network import Addresses, Site
 from e2e.cluster.pki import Authority, Pair, kubeconfig
 
 POD_NETWORK = "streamjob-pods"
@@ -25,7 +25,7 @@ class Setting:
         kube: folder with links such as kubelet to the one binary.
         server: URL of the API server.
         authority: makes the node's certificates, in a folder of its own.
-        dns: the address of CoreDNS, which is the first node's.
+        addresses: of the whole cluster; CoreDNS has the first node's.
         cgroup: the control group below which the pods' groups are; empty for the root.
     """
 
@@ -36,13 +36,13 @@ class Setting:
     kube: Path
     server: str
     authority: Authority
-    dns: str = network.FIRST.address
+    addresses: Addresses = dataclasses.field(default_factory=network.wanted)
     cgroup: str = ""
 
     @property
     def is_first(self) -> bool:
         """Whether CoreDNS runs here."""
-        return self.dns == self.site.address
+        return self.site == self.addresses.first
 
 
 def containerd_command(setting: Setting) -> list[str]:
@@ -70,8 +70,8 @@ path = "{folder}/opt"
 def dns_command(setting: Setting) -> list[str]:
     access = _access(setting, "coredns", setting.authority.client("system:admin", "system:masters"))
     text = (
-        f".:53 {{\n errors\n ready {setting.dns}:8181\n"
-        f" kubernetes cluster.local in-addr.arpa {{\n  kubeconfig {access}\n }}\n cache 5\n}}\n"
+        f".:53 {{\n errors\n ready {setting.addresses.first.host}:8181\n"
+        f" kubernetes cluster.local in-addr.arpa ip6.arpa {{\n  kubeconfig {access}\n }}\n cache 5\n}}\n"
     )
     return [str(setting.kube / "coredns"), "-conf", str(_write(setting.folder / "Corefile", text))]
 
@@ -82,12 +82,12 @@ def proxy_command(setting: Setting) -> list[str]:
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",
         "mode": "nftables",
-        "clusterCIDR": network.POD_CIDR,
+        "clusterCIDR": setting.addresses.pods,
         "clientConnection": {"kubeconfig": str(access)},
         "hostnameOverride": setting.site.name,
         "conntrack": {"maxPerCore": 0},  # the kernel's setting may not be changed from within a namespace
-        "healthzBindAddress": f"{setting.site.address}:10256",
-        "metricsBindAddress": f"{setting.site.address}:10249",
+        "healthzBindAddress": f"{setting.site.host}:10256",
+        "metricsBindAddress": f"{setting.site.host}:10249",
     }
     config = _write(setting.folder / "proxy.json", json.dumps(document))
     return [str(setting.kube / "kube-proxy"), f"--config={config}"]
@@ -124,7 +124,7 @@ def kubelet_document(setting: Setting) -> dict[str, object]:
         "failSwapOn": False,
         "containerRuntimeEndpoint": f"unix://{runtime.socket(setting.folder)}",
         "clusterDomain": "cluster.local",
-        "clusterDNS": [setting.dns],
+        "clusterDNS": [setting.addresses.first.address],
         "resolvConf": "/dev/null",
         "podLogsDir": str(setting.folder / "pods-logs"),
         # The node shares its disk with everything else on the machine: neither pods nor images go for lack of room.
@@ -147,7 +147,7 @@ def cni_document(setting: Setting) -> dict[str, object]:
             "type": "host-local",
             "dataDir": str(setting.folder / "cni-addresses"),
             "ranges": [[{"subnet": setting.site.pods}]],
-            "routes": [{"dst": "0.0.0.0/0"}],
+            "routes": [{"dst": setting.addresses.all_}],
         },
     }
     plugins = [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from e2e.cluster import local, versions
+from e2e.cluster import local, network, versions
 from e2e.cluster.image import Image
 from e2e.kind import cluster as kind
 
@@ -48,6 +48,9 @@ def wanted(environment: Mapping[str, str]) -> Cluster | str | None:
         return f"CLUSTER is {name}, and KUBECONFIG gives a cluster: set one of them."
     try:
         versions.wanted(environment)
+        network.wanted(environment)
     except ValueError as error:
         return str(error)
+    if network.ASKED in environment and ("KUBECONFIG" in environment or name == "kind"):
+        return f"{network.ASKED} is {environment[network.ASKED]}: it is for CLUSTER=local."
     return None if "KUBECONFIG" in environment else MADE[name or "local"]

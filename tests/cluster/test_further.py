@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from e2e.cluster import further, images, node_config
+from e2e.cluster import further, images, network, node_config
 from e2e.cluster.image import Image
-from e2e.cluster.network import SECOND
 from e2e.cluster.pki import Authority
+
+SECOND = network.KNOWN["IPv4"].second
 
 
 @pytest.fixture
