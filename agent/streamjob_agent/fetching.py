@@ -12,9 +12,9 @@ import shlex
 import sys
 from collections.abc import MutableMapping, Sequence
 
-ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+from streamjob_agent.submitted import ARGUMENTS, SHELL
+
 _HERE = ("local://", "file://")
-SHELL = "pyspark-shell"
 _MODULE = ".py"
 
 

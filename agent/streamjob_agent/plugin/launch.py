@@ -19,9 +19,10 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.fetching import ARGUMENTS, SHELL, is_far, path_of
+from streamjob_agent.fetching import is_far, path_of
 from streamjob_agent.plugin import SETTING, with_ours
 from streamjob_agent.stopping import ENDING_S, EXIT_CODE
+from streamjob_agent.submitted import ARGUMENTS, SHELL
 
 _PR_SET_PDEATHSIG = 1
 _ASK_TO_END = {signal.SIGTERM}
