@@ -72,6 +72,8 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if _off(job):
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
     needed = clamp(wish.executors, job)
+    if needed > wish.executors:
+        wish = dataclasses.replace(wish, why=f"{wish.why}; executors.min is {needed}")
     allowance = allowed(needed, fleet, job, quota)
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)

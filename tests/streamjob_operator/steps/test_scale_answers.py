@@ -99,6 +99,14 @@ def test_more_than_may_be_is_no_number_that_fits() -> None:
     assert answer(6, there(6, 6)) == (6, Reason.BALANCED, "6 executors fit: a test.")
 
 
+def test_that_no_fewer_may_be_is_said_where_fewer_would_do() -> None:
+    least = job((PLAIN, "executors: {min: 4, max: 6}"))
+    grown = (4, Reason.SCALE_OUT, "4 executors in place of 3: a test; executors.min is 4.")
+    assert answer(1, there(3, 3), with_job=least) == grown
+    assert answer(1, there(4, 4), with_job=least)[2] == "4 executors fit: a test; executors.min is 4."
+    assert answer(4, there(4, 4), with_job=least)[2] == "4 executors fit: a test."
+
+
 @pytest.mark.parametrize(("wanted", "bound"), [(6, "; executors.max is 6"), (3, "")])
 def test_what_no_number_of_executors_is_enough_for_does_not_fit(wanted: int, bound: str) -> None:
     wish = Wish(executors=wanted, needed=wanted, why="a test", enough=False)
