@@ -7,6 +7,8 @@ import dataclasses
 import pytest
 from worlds import World, even, job, warm
 
+from streamjob_operator.outage import Outage, Rung
+from streamjob_operator.ports import Unavailable
 from streamjob_operator.values import Memory, Reason
 
 HOUR_S = 3600.0
@@ -71,3 +73,28 @@ def test_less_than_a_window_ahead_is_two_clocks_of_one_world() -> None:
     world.turn(of)
     world.stored = dataclasses.replace(world.stored, acted_at_s=world.now_s + PERIOD_S - 1.0)
     assert world.turn(of).verdict.reason is Reason.SETTLING
+
+
+FAIL_SAFE = ("executorTimeout: 60s}", "executorTimeout: 60s, failSafe: {outAfter: 10s, floorAfter: 20s, floor: 3}}")
+
+
+def test_the_ladder_of_a_time_without_measurements_begins_anew_and_does_not_wait_for_the_old_clock() -> None:
+    of = job(FAIL_SAFE)
+    world = warm(even(2, 4, 10.0), of)
+    world.turn(of)
+    world.observe_error = Unavailable("no answer")
+    world.turn(of)
+    world.now_s -= HOUR_S
+    assert [world.turn(of).verdict.reason for _ in range(3)][-1] is Reason.FAIL_SAFE_FLOOR
+
+
+def test_measurements_that_were_back_by_a_clock_that_was_set_back_are_back_after_a_period() -> None:
+    of = job(FAIL_SAFE)
+    world = warm(even(2, 4, 10.0), of)
+    world.turn(of)
+    ahead_s = world.now_s + HOUR_S
+    outage = Outage(since_s=world.now_s - 60.0, reason="MetricsUnavailable", rung=Rung.OUT_ONLY, back_since_s=ahead_s)
+    world.stored = dataclasses.replace(world.stored, outage=outage)
+    world.turn(of)
+    world.turn(of)
+    assert world.stored.outage is None
