@@ -31,8 +31,12 @@ def trouble(path: Path, error: OSError) -> str:
 
 
 def keep(source: Path | None, option: str, target: Path | None) -> None:
-    """Refuse to write over what is read, with a UsageError; either may be None."""
-    if source is None or target is None or not (source.exists() and target.exists()):
+    """Refuse to write over what is read, with a UsageError; either may be None, or a file that there is not."""
+    if source is None or target is None:
         return
-    if source.samefile(target) and source.is_file():
+    try:
+        same = source.samefile(target) and source.is_file()
+    except OSError:  # whoever reads or writes it has the words for that
+        same = False
+    if same:
         raise click.UsageError(f"{option}: {target} given; that is what is read, and another file is needed.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import urllib.parse
 from collections.abc import Callable
 
@@ -56,4 +57,15 @@ def address(_: click.Context, __: click.Parameter, value: str | None) -> str | N
         fits = False
     if not fits:
         raise click.BadParameter(f"'{value}' given; HOST:PORT or http://HOST:PORT is needed")
+    return value
+
+
+_WEB = re.compile(r"https?://[^\s/?#]+(?:/[^\s?#]*)?")
+
+
+def web_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Callback of an option that takes the address of a web server, in the form in which a StreamJob has it."""
+    if value is not None and not _WEB.fullmatch(value):
+        hint = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
+        raise click.BadParameter(f"'{value}' given; {hint}")
     return value

@@ -93,6 +93,10 @@ class Reason(enum.StrEnum):
     """More executors are needed than this job may have of those that it shares with other jobs of its namespace. To do:
     raise the namespace's quota (`--executor-quota`), or the job's `scaling.priority`."""
 
+    NOT_ENOUGH = "NotEnough"
+    """No number of executors that this job may have is enough for what it has to do. To do: read the message; raise
+    `executors.max` where it names that, else what it says takes so long: more executors alone would not do."""
+
     WINDOW_DENIES = "WindowDenies"
     """An open window of `scaling.windows` forbids it."""
 

@@ -162,6 +162,17 @@ def test_a_backlog_asks_for_more_than_the_steady_load(rule: str) -> None:
     assert run(world, 1, of) == [Reason.SCALE_OUT]
 
 
+@BOTH
+def test_a_job_that_has_its_most_executors_and_needs_more_is_not_told_as_one_that_fits(rule: str) -> None:
+    of = ruled(rule, ("max: 6", "max: 2"))
+    world = warm(even(2, 4, 40.0), of)
+    world.rates = {"trigger_interval_s": 2.0}
+    verdict = world.turn(of).verdict
+    assert verdict.reason is Reason.NOT_ENOUGH
+    assert "executors.max is 2." in verdict.message
+    assert "2 executors stay: " in verdict.message
+
+
 def test_a_batch_that_does_not_fit_into_its_trigger_interval_asks_for_more() -> None:
     world = warm(even(2, 6, 10.0), AUTO)
     fits = {"trigger_interval_s": 2.0, "batches": 5, "mean_batch_s": 1.5}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamjob_operator.files import trouble, write_whole
+from streamjob_operator.files import keep, trouble, write_whole
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
@@ -49,6 +49,16 @@ def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
     path.chmod(0o600)
     write_whole(path, "new")
     assert (stat.S_IMODE(path.stat().st_mode), path.read_text()) == (0o600, "new")
+
+
+@pytest.mark.parametrize("unreachable", ["source", "target"])
+def test_a_file_that_cannot_be_looked_for_is_told_by_whoever_reads_or_writes_it(
+    tmp_path: Path, unreachable: str
+) -> None:
+    """One in a folder that is closed to the person, or with too long a name, ended the command with a traceback."""
+    paths = {"source": tmp_path / "file", "target": tmp_path / "file"} | {unreachable: tmp_path / ("x" * 300)}
+    (tmp_path / "file").touch()
+    keep(paths["source"], "--out", paths["target"])
 
 
 def test_an_open_file_that_a_device_stands_for_is_written_to(tmp_path: Path) -> None:

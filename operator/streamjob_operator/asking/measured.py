@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.observed import BATCHES_IN_LAG
-from streamjob_operator.steps.batching import learn_batches
+from streamjob_operator.steps.batching import learn_batches, live
 from streamjob_operator.steps.estimate import Estimate, estimate
 from streamjob_operator.values import CycleRecord, Memory, Snapshot
 from streamjob_planners.batch.work import Work, work_of
@@ -61,6 +61,8 @@ def of_snapshot(snapshot: Snapshot, memory: Memory) -> Measured:
     """
     if not snapshot.rates.batches:
         raise Unanswerable("no batch ended within the window that was measured")
+    if all(one.executor_id in memory.marked for one in live(snapshot)):
+        raise Unanswerable("no executor is ready that is not marked")
     memory = learn_batches(memory, snapshot)
     seen = estimate(snapshot, memory)
     if seen.model.batch is None:

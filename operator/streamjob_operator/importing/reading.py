@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,6 +31,14 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"(?:[yYnN]|[-+]?(?:[.]?[0-9][0-9_]*(?:[.][0-9_]*)?(?:[eE][-+]?[0-9_]+)?|0[oO][0-7_]+))$"),
+    list("yYnN-+.0123456789"),
+)
+"""Text that is a number or a boolean for kubectl, such as 098, 1e-3, 0o17 and y, and none for PyYAML: it is quoted."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

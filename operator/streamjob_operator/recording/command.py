@@ -12,7 +12,7 @@ import click
 
 from streamjob_operator.files import keep, trouble
 from streamjob_operator.installed import brought_by
-from streamjob_operator.options import duration
+from streamjob_operator.options import duration, web_address
 from streamjob_operator.speaking import stopped
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.unsteered import one_line
@@ -53,7 +53,9 @@ class Request:
 @click.command(name="record")
 @click.argument("trace", metavar="TRACE", type=NEW_FILE)
 @click.option("--from", "source", metavar="FILE", type=FILE, help="history.jsonl of `streamjob run`.")
-@click.option("--prometheus", "url", metavar="URL", help="Address of a Prometheus that scrapes the agent.")
+@click.option(
+    "--prometheus", "url", metavar="URL", callback=web_address, help="Address of a Prometheus that scrapes the agent."
+)
 @click.option("--query", metavar="ID", help="Spark's id of the query. Default: the only one that there is.")
 @click.option("--select", "selection", metavar="LABELS", help="""Labels of the target: 'namespace="streams"'.""")
 @click.option("--token-file", type=FILE, help="File with the token to log in to Prometheus with.")

@@ -52,14 +52,15 @@ class Wish:
     """How many executors a rule wishes for, its own stabilisation applied, and why: a sentence without its full stop.
 
     `needed` is what this moment alone asks for; where that is not `executors`, `held` must say what is waited for. The
-    job's bounds, windows and modes, and executors that do not come, are applied by others. `more_groups`: what might do
-    where no number of executors does.
+    job's bounds, windows and modes, and executors that do not come, are applied by others. `enough`: False where no
+    number within the bounds is. `more_groups`: what might do where no number of executors does.
     """
 
     executors: int
     needed: int
     why: str
     held: str = ""
+    enough: bool = True
     more_groups: MoreGroups | None = None
 
 

@@ -35,9 +35,9 @@ class Driver(Child):
     def check(self) -> None:
         """Raises DriverError when the script is missing, or an earlier driver still runs the job."""
         script = program.main_file(self._application)
-        if "://" not in script and not Path(script).exists():
-            where = "" if Path(script).is_absolute() else f" in {Path.cwd()}"
-            raise DriverError(f"spec.application.mainFile: {script} given; there is no such file{where}.")
+        missing = None if "://" in script else _missing(Path(script))
+        if missing is not None:
+            raise DriverError(f"spec.application.mainFile: {script} given; {missing}.")
         pid = self.survivor()
         if pid is not None:
             raise DriverError(
@@ -63,6 +63,16 @@ class Repartition(Child):
     def start(self, key_groups: int | None) -> None:
         """Change their number, or go back where it is None; raises OSError when that is impossible."""
         self.launch(repartition(self._application, key_groups), repartition_environment(self._application, os.environ))
+
+
+def _missing(script: Path) -> str | None:
+    """Why there is no script, as half a sentence; None where there is one."""
+    try:
+        there = script.exists()
+    except OSError as error:
+        return f"it cannot be looked for: {error.strerror}"
+    where = "" if script.is_absolute() else f" in {Path.cwd()}"
+    return None if there else f"there is no such file{where}"
 
 
 def _address(address_file: Path) -> str:

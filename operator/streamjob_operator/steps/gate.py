@@ -31,7 +31,7 @@ _GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
 _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED, Reason.IDLE)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
 
-_UNMET = (Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT)
+_UNMET = (Reason.QUOTA_BINDS, Reason.NOT_ENOUGH, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT)
 """Reasons for which executors that are needed are not asked for: they tell more than that moves gain too little."""
 
 _AGAIN = "The agent has refused what was asked of it last, so it is asked again."

@@ -21,8 +21,9 @@ def missing(memory: Memory, hold: Hold, job: StreamJob, now_s: float) -> Memory:
     and goes does not begin the ladder anew each time.
     """
     before = memory.outage or Outage(since_s=now_s, reason=hold.reason.value, base=memory.executors_target)
-    rung = _rung(job, now_s - before.since_s)
-    outage = dataclasses.replace(before, reason=hold.reason.value, rung=rung, back_since_s=None)
+    since_s = min(before.since_s, now_s)  # a clock may have been set back
+    rung = _rung(job, now_s - since_s)
+    outage = dataclasses.replace(before, since_s=since_s, reason=hold.reason.value, rung=rung, back_since_s=None)
     return dataclasses.replace(memory, outage=outage)
 
 
@@ -32,7 +33,7 @@ def there(memory: Memory, job: StreamJob, now_s: float) -> Memory:
     outage = memory.outage
     if outage is None:
         return memory
-    since_s = now_s if outage.back_since_s is None else outage.back_since_s
+    since_s = now_s if outage.back_since_s is None else min(outage.back_since_s, now_s)
     if now_s - since_s < WARM_UP_RATIO * job.spec.balancing.statistics_period_s:
         return dataclasses.replace(memory, outage=dataclasses.replace(outage, back_since_s=since_s))
     quiet_s = now_s + job.spec.scaling.stabilization.quiet_s if outage.climbed else memory.quiet_until_s

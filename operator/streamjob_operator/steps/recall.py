@@ -12,6 +12,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
+    memory = _of_this_clock(memory, snapshot, now_s)
     memory = _of_this_run(_of_these_queries(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot)
     memory = _with_fleet(memory, snapshot, now_s)
     return _with_wishes(learn_batches(learn(memory, snapshot), snapshot), snapshot, now_s)
@@ -33,6 +34,34 @@ def _with_wishes(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         marked=marked,
         executors_target=wanted,
         target_since_s=None if ready >= wanted else memory.target_since_s or now_s,
+    )
+
+
+def _of_this_clock(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """A clock may have been set back, or another controller's be ahead. What was learned up to a moment that has not
+    come would be all that is learned until it has, and the job be left as it is; so all of that is learned anew.
+
+    Less than a window is as much as a cycle waits anyway.
+    """
+    batches = memory.batches
+    told = (memory.first_seen_s, memory.acted_at_s, memory.fleet_since_s, memory.learned_at_s, batches.at_s)
+    latest_s = max(now_s, snapshot.taken_at_s) + snapshot.window_s
+    if all(at_s is None or at_s <= latest_s for at_s in told):
+        return memory
+    return Memory(
+        generation=memory.generation,
+        application_id=memory.application_id,
+        executors_target=memory.executors_target,
+        marked=memory.marked,
+        approved_plan=memory.approved_plan,
+        first_seen_s=now_s,
+        queries=memory.queries,
+        run_id=memory.run_id,
+        groups_seen=memory.groups_seen,
+        executors=memory.executors,
+        arrivals=memory.arrivals,
+        batches=Knowledge(moves=batches.moves),
+        counters=memory.counters,
     )
 
 

@@ -14,7 +14,7 @@ from streamjob_planners import measures, plans, what_if
 from streamjob_planners.model import Effect, LoadModel, Objective, Plan
 from streamjob_planners.verify import verify
 
-_COMING = (Reason.WAITING_FOR_EXECUTORS, Reason.REPLICAS_SET, Reason.BALANCED)
+_COMING = (Reason.WAITING_FOR_EXECUTORS, Reason.REPLICAS_SET, Reason.BALANCED, Reason.NOT_ENOUGH)
 """Decisions under which executors that are missing are still waited for."""
 
 

@@ -72,6 +72,8 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if _off(job):
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
     needed = clamp(wish.executors, job)
+    if needed > wish.executors:
+        wish = dataclasses.replace(wish, why=f"{wish.why}; executors.min is {needed}")
     allowance = allowed(needed, fleet, job, quota)
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
@@ -107,9 +109,20 @@ def _stay(wish: Wish, fleet: Fleet, job: StreamJob, *, bound: bool) -> Answer:
     if bound:
         return fleet.wanted, Reason.QUOTA_BINDS, f"{executors(fleet.wanted, 'stays', 'stay')}: {wish.why}."
     needed = clamp(wish.needed, job)
+    if needed == fleet.wanted and (wish.needed > needed or not wish.enough):
+        return fleet.wanted, Reason.NOT_ENOUGH, _not_enough(wish, fleet, job)
     if needed == fleet.wanted:
         return fleet.wanted, Reason.BALANCED, f"{executors(fleet.wanted, 'fits', 'fit')}: {wish.why}."
     return fleet.wanted, Reason.STABILIZING, f"{executors(needed)} would do ({wish.why}); {wish.held}."
+
+
+def _not_enough(wish: Wish, fleet: Fleet, job: StreamJob) -> str:
+    most, more = job.spec.executors.max, ""
+    if wish.needed > most:
+        more = f"; {wish.needed} are needed, and executors.max is {most}"
+    elif fleet.wanted == most:
+        more = f"; executors.max is {most}"
+    return f"{executors(fleet.wanted, 'stays', 'stay')}: {wish.why}{more}."
 
 
 def _overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:

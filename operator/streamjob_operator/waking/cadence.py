@@ -100,6 +100,12 @@ class Cadence:
         """Whether a batch has ended or moves were made since the last cycle began, as far as reports tell."""
         return seen.status is not None and _progress(seen.status) != _progress(self._seen.status)
 
+    def set_back(self, by_s: float) -> None:
+        """The clock was set back by so many seconds, so that what is due by it would come so much later."""
+        self.first_s -= by_s
+        self._last_s = None if self._last_s is None else self._last_s - by_s
+        self._left_until_s = None if self._left_until_s is None else self._left_until_s - by_s
+
     def began(self, now_s: float, seen: Seen) -> None:
         """A cycle begins with this in view."""
         if self._moved_on(seen):

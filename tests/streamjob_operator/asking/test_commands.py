@@ -76,6 +76,24 @@ def test_explain_shows_figures_bounds_and_the_sentence(history: Path) -> None:
     assert "with what gathers until they are there gone in" in result.output
 
 
+def test_what_was_known_before_every_executor_was_lost_is_explained(history: Path) -> None:
+    of, world = job(), even(2, 4, 30.0)
+    world.executors, world.owners = dict.fromkeys("01", "dead"), [None] * 8
+    world.turn(of, [HistoryFile(history, of)])
+    for command in ("explain", "what-if"):
+        result = streamjob(command, "--from", history)
+        assert result.exit_code == 0, result.output
+    assert "2 (today" in result.output
+
+
+def test_where_no_executor_is_left_to_predict_for_that_is_said(tmp_path: Path) -> None:
+    world, path = even(2, 4, 30.0), tmp_path / "snapshot.json"
+    write_moment(path, Moment(snapshot=world.observe(1000.0, 10.0), marked=("0", "1")))
+    result = streamjob("explain", "--from", path)
+    assert result.exit_code == 2
+    assert "no executor is ready that is not marked" in result.output
+
+
 def test_explain_tells_load_survived_and_executors_that_are_slow() -> None:
     of, world = job(), even(2, 4, 10.0)
     warm(world, of)

@@ -215,6 +215,16 @@ def test_what_looks_like_a_date_or_a_time_stays_as_it_was_written() -> None:
     assert found.args[:2] == ("12:30", "2026-01-31")
 
 
+@pytest.mark.parametrize(
+    ("word", "quoted"), [("0981", True), ("1e-3", True), ("n", True), ("0o7", True), ("1g", False)]
+)
+def test_text_that_is_a_number_or_a_boolean_for_kubectl_alone_is_quoted(word: str, quoted: bool) -> None:
+    """That kubectl reads it as text is tried on a real one, in tests/kube/test_imports.py."""
+    text = (DATA / "kubeflow-kafka.yaml").read_text(encoding="utf-8")
+    found = imported(text.replace("  arguments: [", f"  arguments: ['{word}', ")).text
+    assert (f"- '{word}'\n" if quoted else f"- {word}\n") in found
+
+
 def test_a_file_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "job.yaml"

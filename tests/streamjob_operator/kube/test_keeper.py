@@ -216,6 +216,18 @@ def test_the_plan_of_a_job_that_a_person_has_edited_comes_before_others() -> Non
     assert kept.planned[4:] == [True], "an operator that has just begun knows no edit, but what was not followed yet"
 
 
+def test_cycles_go_on_though_the_clock_was_set_back() -> None:
+    kept = Kept(balancing={"statisticsPeriod": "1m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    kept.reports(agent(now_s=kept.now_s))
+    first = kept.look()["lastCycle"]["at"]
+    kept.now_s -= 3600.0
+    kept.reports(agent(now_s=kept.now_s))
+    looks = [kept.look(after_s=30.0)["lastCycle"]["at"] for _ in range(6)]
+    assert len({first, *looks}) in (3, 4), "one at once, then one a minute"
+
+
 def test_a_pod_that_its_node_may_never_end_is_looked_at_as_often_as_before() -> None:
     kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
     kept.driver(**{"spark-role": "driver"})

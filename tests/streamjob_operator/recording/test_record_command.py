@@ -150,3 +150,12 @@ def test_a_step_that_makes_too_many_is_refused_before_they_are_made(tmp_path: Pa
         main, ["record", str(tmp_path / "t.json"), "--from", str(history.path), "--step", "0.01ms"]
     )
     assert (done.exit_code, "steps of 1e-05 s asked for; 100,000 at most are possible." in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("url", ["", "localhost:9090", "ftp://localhost", "http://", "http://localhost:9090/?a=b"])
+def test_what_is_no_address_is_told_before_anybody_is_asked(url: str, prometheus: Prometheus, tmp_path: Path) -> None:
+    """'localhost:9090' "answered in a way that cannot be read: No host specified"."""
+    prometheus.url = url
+    code, said = record(prometheus, tmp_path / "trace.json")
+    assert code == 2
+    assert f"'{url}' given; an address such as http://prometheus.monitoring:9090 is needed" in " ".join(said.split())

@@ -257,6 +257,13 @@ def test_a_script_that_is_not_there_is_told_before_anything_starts(
     Driver(application(), tmp_path).check()
 
 
+def test_a_script_that_cannot_be_looked_for_is_told_with_why(tmp_path: Path) -> None:
+    """As in a folder that is closed to the person."""
+    name = f"{'x' * 300}.py"
+    with pytest.raises(DriverError, match=f"mainFile: {name} given; it cannot be looked for: File name too long"):
+        Driver(application(mainFile=name), tmp_path).check()
+
+
 def test_a_driver_that_outlived_its_controller_is_not_started_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

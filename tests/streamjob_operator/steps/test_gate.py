@@ -155,7 +155,9 @@ def test_moves_alone_may_be_off_or_scaling_alone() -> None:
     assert gate(case(STAYS, replicas)).reason is not Reason.MODE_OFF
 
 
-@pytest.mark.parametrize("reason", [Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT])
+@pytest.mark.parametrize(
+    "reason", [Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT, Reason.NOT_ENOUGH]
+)
 def test_executors_that_are_needed_and_not_asked_for_tell_more_than_moves_that_gain_too_little(reason: Reason) -> None:
     """The load distance of 27.5 stays, as no executor may come: that is what a person can do something about."""
     held = gate(case(planned(node_of=[0, 0, 0, 1], decision=decided(reason))))

@@ -37,8 +37,8 @@ FULL = dataclasses.replace(
     stirred_at_s=600.0,
     fleet_since_s=600.0,
     remote_reads=Evidence(),
-    learned_at_s=2000.0,  # so that this window teaches nothing
-    batches=Knowledge(at_s=2000.0, tasks_at_s=2000.0, measured_s=3.0, fixed_s=Learned(mean=1.0), moves=MOVES),
+    learned_at_s=NOW_S,  # so that this window teaches nothing
+    batches=Knowledge(at_s=NOW_S, tasks_at_s=NOW_S, measured_s=3.0, fixed_s=Learned(mean=1.0), moves=MOVES),
 )
 
 
@@ -65,7 +65,7 @@ def test_a_driver_that_is_known_keeps_all() -> None:
     found = now(FULL, fleet("ready", "ready", "draining"))
     assert (found.marked, found.pending, found.lag, found.moved) == (("2",), PENDING, FULL.lag, ("0/0",))
     assert (found.first_seen_s, found.stirred_at_s, found.fleet_since_s) == (500.0, 600.0, 600.0)
-    assert (found.remote_reads, found.learned_at_s, found.arrivals) == (Evidence(), 2000.0, 2)
+    assert (found.remote_reads, found.learned_at_s, found.arrivals) == (Evidence(), NOW_S, 2)
     assert (found.batches.measured_s, found.batches.moves) == (3.0, MOVES)
 
 
@@ -86,7 +86,7 @@ def parts(*names: str) -> tuple[QueryPart, ...]:
 
 
 def test_once_other_queries_share_the_driver_executors_stay_known_and_key_groups_do_not() -> None:
-    paced = dataclasses.replace(FULL, batches=dataclasses.replace(FULL.batches, at_s=2000.0))
+    paced = dataclasses.replace(FULL, batches=dataclasses.replace(FULL.batches, at_s=NOW_S))
     found = now(paced, fleet("ready", "ready", "draining"), queries=parts("a", "b"), moves_pending=1)
     assert (found.queries, found.marked, found.arrivals) == (("a", "b"), ("2",), 2)
     assert (found.pending, found.lag, found.moved, found.remote_reads) == (None, None, None, None)

@@ -93,8 +93,26 @@ def test_none_leaves_soon_after_measurements_were_missing_for_long_unless_somebo
     assert answer(2, there(3, 3), quiet, told(2))[:2] == (2, Reason.SCALE_IN)
 
 
-def test_what_is_needed_counts_within_the_bounds() -> None:
-    assert answer(9, there(6, 6)) == (6, Reason.BALANCED, "6 executors fit: a test.")
+def test_more_than_may_be_is_no_number_that_fits() -> None:
+    message = "6 executors stay: a test; 9 are needed, and executors.max is 6."
+    assert answer(9, there(6, 6)) == (6, Reason.NOT_ENOUGH, message)
+    assert answer(6, there(6, 6)) == (6, Reason.BALANCED, "6 executors fit: a test.")
+
+
+def test_that_no_fewer_may_be_is_said_where_fewer_would_do() -> None:
+    least = job((PLAIN, "executors: {min: 4, max: 6}"))
+    grown = (4, Reason.SCALE_OUT, "4 executors in place of 3: a test; executors.min is 4.")
+    assert answer(1, there(3, 3), with_job=least) == grown
+    assert answer(1, there(4, 4), with_job=least)[2] == "4 executors fit: a test; executors.min is 4."
+    assert answer(4, there(4, 4), with_job=least)[2] == "4 executors fit: a test."
+
+
+@pytest.mark.parametrize(("wanted", "bound"), [(6, "; executors.max is 6"), (3, "")])
+def test_what_no_number_of_executors_is_enough_for_does_not_fit(wanted: int, bound: str) -> None:
+    wish = Wish(executors=wanted, needed=wanted, why="a test", enough=False)
+    decision = decide(wish, there(wanted, wanted), Memory(), AUTO, NOW_S)
+    message = f"{wanted} executors stay: a test{bound}."
+    assert (decision.target, decision.reason, decision.message) == (wanted, Reason.NOT_ENOUGH, message)
 
 
 def test_scaling_that_is_off_keeps_what_is_wanted_and_says_so() -> None:

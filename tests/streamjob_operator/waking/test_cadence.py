@@ -66,6 +66,15 @@ def test_the_first_cycle_waits_for_the_first_measurements() -> None:
     assert due_s(Cadence(first_s=7.0), seen()) == 7.0
 
 
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
+    cadence = Cadence(first_s=1000.0)
+    cadence.set_back(600.0)
+    assert cadence.due_s(60.0, (), Seen()) == 400.0
+    cadence.began(400.0, Seen())
+    cadence.set_back(300.0)
+    assert cadence.due_s(60.0, (), Seen()) == 160.0
+
+
 def test_where_nothing_happens_the_period_is_the_longest_wait() -> None:
     assert due_s(begun(), seen()) == 160.0
     assert due_s(begun(), Seen(spec="spec")) == 160.0  # no report is no news

@@ -55,6 +55,7 @@ class Cycling:
         self._name = name
         self._log = log
         self._cadence = Cadence()
+        self._now_s: float | None = None  # of the newest look
         self._ran = False
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
@@ -77,6 +78,7 @@ class Cycling:
         `asked`: a person asks for one and had none yet, perhaps of an operator that went before.
         """
         self._reached, seen = reached(facts), facts.map
+        self._follow_clock(facts.now_s)
         if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
             return None
         if seen is None or seen.agent is None:
@@ -136,6 +138,12 @@ class Cycling:
 
     def _planning(self, *, asked: bool) -> Planning | None:
         return None if self._tools.planning is None else self._tools.planning(self._namespace, asked=asked)
+
+    def _follow_clock(self, now_s: float) -> None:
+        """The operator's clock is the world's, which somebody may have set back."""
+        if self._now_s is not None and now_s < self._now_s:
+            self._cadence.set_back(self._now_s - now_s)
+        self._now_s = now_s
 
     def _open(self, job: StreamJob) -> Source:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)

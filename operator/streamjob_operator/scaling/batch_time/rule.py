@@ -69,7 +69,7 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))
     call = _call(situation, view, hint_executors)
     wish, state = settle(call, situation, state, found)
-    wish = dataclasses.replace(wish, more_groups=call.more_groups)
+    wish = dataclasses.replace(wish, enough=call.enough, more_groups=call.more_groups)
     return wish, dataclasses.replace(state, proposed=_proposed(situation, view, wish, objective_s))
 
 
@@ -97,6 +97,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
         keeps=keeps,
         rises=view.ahead.method is Method.RISE,
         behind=found.today.batch is None,
+        enough=fits or out > view.fleet.wanted,
         more_groups=None if fits else words.more(view, found.out, aim, model),
     )
 

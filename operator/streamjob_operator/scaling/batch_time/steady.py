@@ -26,7 +26,8 @@ class Call:
 
     `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does. `rises`:
     whether the rate rises steeply. `behind`: whether batches would grow without end on the executors that are wanted.
-    `more_groups`: what might do where no number of executors does.
+    `enough`: False where those are not, and no number that may be asked for is either. `more_groups`: what might do
+    where no number of executors does.
     """
 
     out: int
@@ -37,6 +38,7 @@ class Call:
     keeps: str = ""
     rises: bool = False
     behind: bool = False
+    enough: bool = True
     more_groups: MoreGroups | None = None
 
 
