@@ -119,6 +119,25 @@ def test_a_policy_that_forbids_marks_on_pods_stops_nothing_else() -> None:
     assert kept.found(PODS, "exec-1")["metadata"]["labels"]["streamjob.dev/marked-for-removal"] == "true"
 
 
+def test_executors_of_a_driver_that_was_started_again_do_not_have_the_marks_of_those_before() -> None:
+    """Their ids start anew, and nothing is measured of them for a statistics period."""
+    kept = Kept(metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver()
+    kept.look()
+    before = Assignment(
+        generation=1, application_id="app-0", query_id="query-1", marked_for_removal=("1",), executors_target=3
+    )
+    kept.api.put(PARTITION_MAPS, {**kept.found(PARTITION_MAPS, "orders"), "spec": assignment_to_spec(before)})
+    labels = {"spark-app-selector": "app-1", "spark-exec-id": "1", "spark-role": "executor"}
+    kept.api.put(PODS, {"metadata": {"name": "exec-1", "namespace": "n", "labels": labels}, "status": {}})
+    kept.reports(agent())
+    for _ in range(3):
+        status = kept.look(after_s=10.0)
+        assert status["lastCycle"]["reason"] == "MetricsUnavailable"
+        assert (status["phase"], status["executors"]["summary"]) == ("Running", "2/2")
+        assert kept.found(PODS, "exec-1")["metadata"]["labels"] == labels
+
+
 def refuse_pods(kept: Kept, verb: str, status: int, message: str) -> None:
     def refuse(name: str) -> None:
         if "-driver" in name:
