@@ -77,7 +77,7 @@ def test_what_no_watch_told_is_seen_by_the_next_list(
     assert asked == [*once[:2], *(["list partitionmaps"] if more else ["get partitionmaps"] * 2), once[2]]
     there = {
         one["metadata"]["name"]: one["metadata"].get("labels", {})
-        for one in stores[PARTITION_MAPS].fitting(namespace, {})
+        for one in stores[PARTITION_MAPS].fitting(namespace, {}) or ()
     }
     assert there == {"same": {}, "changes": {"team": "blue"}} | {f"comes-{at}": {} for at in range(more + 1)}
     assert stores[PODS].get(namespace, "driver")

@@ -88,6 +88,18 @@ def test_after_a_conflict_the_server_is_asked(world: World, status: int) -> None
     assert found["metadata"]["resourceVersion"] == "9"
 
 
+def test_what_is_in_doubt_is_missing_from_no_list(world: World) -> None:
+    """A job of the same checkpoint was not there for the other one, whose driver was started beside its own."""
+    api, script = world.api(Answer(status=409), listed(9, document(9)))
+    world.stores[PARTITION_MAPS].put(document(4))
+    with pytest.raises(Conflict):
+        api.apply(PARTITION_MAPS, document(4))
+    assert [one["metadata"]["resourceVersion"] for one in api.list(PARTITION_MAPS, "n")] == ["9"]
+    world.stores[PARTITION_MAPS].put(document(9))
+    assert [one["metadata"]["resourceVersion"] for one in api.list(PARTITION_MAPS, "n")] == ["9"]
+    assert len(script.asked) == 2
+
+
 def test_a_deletion_that_speaks_of_a_former_object_is_not_repeated(world: World) -> None:
     """A watch that has missed the end of one and the beginning of the other, of the same name."""
     api, script = world.api(Answer(status=409), Answer(body=document(9)))
