@@ -65,8 +65,8 @@ def _program(application: Document) -> list[Any]:
 
 
 def _goes_first(other: Document, ours: Document) -> bool:
-    """It has a pod, changes its key groups between two, or is to have one and was made before; the uid tells those apart
-    that were made in one second."""
+    """It has a pod, changes its key groups between two, or is to have one and was made before; the uid tells those
+    apart that were made in one second."""
     status = other.get("status") or {}
     if (status.get("driver") or {}).get("pod") or (status.get("keyGroups") or {}).get("step"):
         return True
