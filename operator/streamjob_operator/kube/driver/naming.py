@@ -7,9 +7,8 @@ import hashlib
 from streamjob_operator.kube.names import Label
 
 LONGEST_NAME = 63  # a service's name, and the value of a label
-SPARK_ROLE, DRIVER_ROLE, CHANGE_ROLE = "spark-role", "driver", "key-groups"
-"""Label that Spark gives its pods, and the values of a driver and of the pod that changes the number of key groups; it
-is ours to set, because Spark has not made these pods."""
+SPARK_ROLE, DRIVER_ROLE = "spark-role", "driver"
+"""Label that Spark gives its pods, and a driver's value; it is ours to set, because Spark has not made that pod."""
 
 
 def driver_name(job: str) -> str:
@@ -48,7 +47,7 @@ def driver_labels(job: str) -> dict[str, str]:
 def change_labels(job: str) -> dict[str, str]:
     """On the pod that changes the number of key groups: Spark's role is what pods are watched by, and no service, no
     monitor and no other selector of ours takes this one."""
-    return {Label.JOB.value: job, SPARK_ROLE: CHANGE_ROLE}
+    return {Label.JOB.value: job, SPARK_ROLE: "key-groups"}
 
 
 def executor_selector(job: str) -> str:

@@ -17,7 +17,7 @@ from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes, trials
 from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
-from streamjob_operator.kube.names import KubeReason, Label, Phase
+from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps
 from streamjob_operator.ports import Unavailable
 
@@ -68,15 +68,14 @@ def _alone(api: KubeApi, job: JobFacts, memory: DriverMemory, decision: Decision
     """No driver is made beside another one on the same checkpoint."""
     if decision.action is not Action.CREATE or not sharing.has_address(job):
         return decision
-    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace), _with_pods(api, job.namespace))
+    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace), lambda name: _has_pod(api, name, job.namespace))
     return decision if other is None else sharing.waiting(other, memory)
 
 
-def _with_pods(api: KubeApi, namespace: str) -> set[str]:
-    """Names of the StreamJobs that have a driver's pod, or one that changes key groups."""
-    roles = (naming.DRIVER_ROLE, naming.CHANGE_ROLE)
-    pods = (one for role in roles for one in api.list(PODS, namespace, labels=f"{naming.SPARK_ROLE}={role}"))
-    return {name for one in pods if (name := one["metadata"]["labels"].get(Label.JOB.value)) is not None}
+def _has_pod(api: KubeApi, name: str, namespace: str) -> bool:
+    """Whether that StreamJob has a driver's pod, or one that changes key groups."""
+    pods = (naming.driver_name(name), naming.change_name(name))
+    return any(api.get(PODS, one, namespace) is not None for one in pods)
 
 
 def _is_wrong(refusal: Refused) -> bool:

@@ -7,7 +7,7 @@ Nor do jobs of different programs wait: their checkpoints may be folders below t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, JobFacts
@@ -24,13 +24,13 @@ def has_address(job: JobFacts) -> bool:
     return _address(job.application.checkpoint) is not None
 
 
-def holder(job: JobFacts, others: Iterable[Document], with_pods: Collection[str] = ()) -> str | None:
+def holder(job: JobFacts, others: Iterable[Document], has_pod: Callable[[str], bool] = lambda _: False) -> str | None:
     """Name of another StreamJob of the namespace whose driver works on the job's checkpoint, or comes first; None where
-    there is none. `with_pods`: those that have pods, as a status tells of one only in the turn after it was made."""
+    there is none. `has_pod` says whether the one of that name has a pod: its status tells of it a turn later."""
     ours = _program(job.application.model_dump(mode="json", by_alias=True))
     found = (one for one in others if one["metadata"]["name"] != job.name and _program(_application(one)) == ours)
     names = ((one["metadata"]["name"], one) for one in found)
-    return next((name for name, one in names if name in with_pods or _goes_first(one, job.owner)), None)
+    return next((name for name, one in names if _goes_first(one, job.owner) or has_pod(name)), None)
 
 
 def waiting(other: str, memory: DriverMemory) -> Decision:

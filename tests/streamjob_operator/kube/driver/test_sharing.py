@@ -57,13 +57,12 @@ def test_a_copy_waits_for_the_job_that_it_was_made_from_and_starts_once_that_is_
     assert [one for one in api.objects if one[0] == PODS.plural]
 
 
-@pytest.mark.parametrize("role", ["driver", "key-groups"])
-def test_a_pod_counts_before_its_jobs_status_tells_of_it(role: str) -> None:
+@pytest.mark.parametrize("pod", ["payments-driver", "payments-key-groups"])
+def test_a_pod_counts_before_its_jobs_status_tells_of_it(pod: str) -> None:
     """The turn that makes a pod is over before that is told, and the operator may end in between."""
     api: Any = FakeApi()
     api.put(STREAM_JOBS, other(made="2026-01-03"))
-    labels = {"streamjob.dev/job": "payments", "spark-role": role}
-    api.put(PODS, {"metadata": {"name": "payments-pod", "namespace": "streams", "labels": labels}})
+    api.put(PODS, {"metadata": {"name": pod, "namespace": "streams"}})
     assert step(api, DriverMemory()).reason is KubeReason.CHECKPOINT_IN_USE
 
 
