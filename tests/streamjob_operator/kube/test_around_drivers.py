@@ -13,7 +13,7 @@ from kept import Kept
 
 from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, Kind
+from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.job.drivers import MISSING_S
 from streamjob_operator.kube.job.keeper import REPAIR_AGAIN_S, REPAIR_S
@@ -136,6 +136,31 @@ def test_executors_of_a_driver_that_was_started_again_do_not_have_the_marks_of_t
         assert status["lastCycle"]["reason"] == "MetricsUnavailable"
         assert (status["phase"], status["executors"]["summary"]) == ("Running", "2/2")
         assert kept.found(PODS, "exec-1")["metadata"]["labels"] == labels
+
+
+def test_a_driver_that_is_resumed_has_missed_no_measurements_of_the_time_before() -> None:
+    """Fail-safe counted the hour without a driver, and executors came in the first cycle of the next one."""
+    kept = Kept(
+        applicationRef=None,
+        application={"image": "i", "mainFile": "local:///job.py"},
+        metrics={"prometheus": {"url": "http://127.0.0.1:9"}},
+        balancing={"statisticsPeriod": "10s"},
+        scaling={"mode": "Auto", "failSafe": {"outAfter": "2m", "floorAfter": "3m", "floor": 3}},
+    )
+    runs(kept)
+    for _ in range(3):
+        kept.look(after_s=10.0)
+        kept.reports(agent(now_s=kept.now_s))
+    assert kept.condition("FailSafe") == "False/MetricsUnavailable"
+    for suspended in (True, False):
+        there = kept.found(STREAM_JOBS, "orders")
+        kept.api.put(STREAM_JOBS, {**there, "spec": {**there["spec"], "suspend": suspended}})
+        kept.look(after_s=3600.0)
+    runs(kept)
+    for _ in range(3):
+        kept.look(after_s=10.0)
+        kept.reports(agent(now_s=kept.now_s, application_id="app-2"))
+        assert kept.condition("FailSafe") == "False/MetricsUnavailable"
 
 
 def refuse_pods(kept: Kept, verb: str, status: int, message: str) -> None:

@@ -27,7 +27,7 @@ from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import Recalled, recalled
+from streamjob_operator.kube.partition_map.memory import Recalled, recalled, without_outage
 from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
@@ -51,6 +51,8 @@ REPAIR_AGAIN_S = 300.0
 LONGEST_END_S, END_MARGIN_S = 180.0, 60.0
 """A deleted StreamJob goes after this time, or so long after its driver's grace where that is later, whatever its
 driver does: Kubernetes takes away what it owns."""
+NO_DRIVER = (Phase.PENDING, Phase.FAILED, Phase.SUSPENDED)
+"""Phases without a driver that could be measured; one that is not ready for a moment has another."""
 FRESH_S = 5.0
 """Time in which a cycle goes on from what the look that found it due has seen, if nobody has written the StreamJob or
 its PartitionMap since: pods are looked at again after it."""
@@ -166,6 +168,8 @@ class Keeper:
             seen = stop(maps, seen)
         known = recalled(status.memory, seen, now_s)  # what the next cycle starts from
         look = self._look(reading, job, status, seen, known.memory)
+        if look.facts.phase in NO_DRIVER:
+            known = without_outage(known)
         if look.facts.phase is Phase.SUSPENDED:  # it has no cycles, and nobody is to be alarmed by that
             self._tools.forget(self._namespace, self._name)
         facts = Facts(

@@ -58,6 +58,13 @@ def recalled(text: str | None, seen: MapView | None, now_s: float) -> Recalled:
     return Recalled(memory=memory, text=text if memory is kept else None, trouble=trouble)
 
 
+def without_outage(known: Recalled) -> Recalled:
+    """Of a time without a driver, in which there is nothing to measure: what was missing before it is over."""
+    if known.memory.outage is None:
+        return known
+    return dataclasses.replace(known, memory=dataclasses.replace(known.memory, outage=None), text=None)
+
+
 def _after(memory: Memory, seen: MapView) -> Memory:
     """The memory once a plan was written that this version cannot read: what it asked for is read off the world."""
     if seen.generation <= memory.generation:
