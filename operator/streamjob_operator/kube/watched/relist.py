@@ -78,8 +78,8 @@ def _each(
             refused.append((namespace, refusal))
     if len(refused) == max(1, len(namespaces)):
         raise refused[0][1]
-    for namespace, refusal in refused:
-        tell(f"Namespace {namespace} is not looked after until the operator has its rights there again: {refusal}")
+    for namespace, why in refused:
+        tell(f"Namespace {namespace} is not looked after until the operator has its rights there again: {why}")
 
 
 def _list(api: WatchedApi, store: Store, namespace: str | None) -> None:
