@@ -185,6 +185,25 @@ def test_a_spec_whose_pods_can_never_be_is_not_accepted_until_it_is_mended(verb:
     assert kept.condition("Accepted") == "True/SpecAccepted"
 
 
+def test_executors_of_a_driver_that_runs_on_beside_a_spec_that_is_refused_are_counted() -> None:
+    """Its namespace's quota was free for others, twice as many as it allows."""
+    kept = running()
+    kept.look()
+    kept.reports(agent())
+    labels = {"spark-app-selector": "app-1", "spark-exec-id": "1", "spark-role": "executor"}
+    kept.api.put(PODS, {"metadata": {"name": "exec-1", "namespace": "n", "labels": labels}, "status": {}})
+    assert kept.look()["executors"]["admitted"] == 1
+    refuse_pods(kept, "try", 422, "no such label")
+    there = kept.found(STREAM_JOBS, "orders")
+    edited = {**there["spec"], "application": {**there["spec"]["application"], "image": "other"}}
+    kept.api.put(STREAM_JOBS, {**there, "spec": edited, "metadata": {**there["metadata"], "generation": 2}})
+    status = kept.look()
+    assert (status["phase"], status["executors"]["admitted"]) == ("Failed", 1)
+    assert "orders-driver" in [name for (_, _, name) in kept.api.objects]
+    kept.api.delete(PODS, "exec-1", "n")
+    assert kept.look()["executors"]["admitted"] == 0
+
+
 @pytest.mark.parametrize(
     ("status", "message"),
     [

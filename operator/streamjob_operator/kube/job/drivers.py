@@ -32,7 +32,7 @@ from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.partition_map.memory import marked_of
-from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods, selector
+from streamjob_operator.kube.pods.executors import ExecutorPods, any_executor_pods, executor_pods, selector
 from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
@@ -146,11 +146,14 @@ class KubeDrivers:
 
     def _with_executors(self, asked: Asked, look: Look) -> Look:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
-        facts = look.facts
-        if facts.phase is not Phase.RUNNING or asked.map is None or asked.map.agent is None:
+        facts, agent = look.facts, None if asked.map is None else asked.map.agent
+        if asked.map is None or agent is None:
             return look
-        agent = asked.map.agent
-        pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id, facts.pod_uid)
+        namespace, application_id = asked.reading.metadata["namespace"], agent.application_id
+        if facts.phase is not Phase.RUNNING:  # they may run on: while it stops, or beside a spec that is refused
+            admitted = any_executor_pods(self._api, namespace, application_id).admitted or None
+            return dataclasses.replace(look, facts=dataclasses.replace(facts, executors_admitted=admitted))
+        pods = executor_pods(self._api, namespace, application_id, facts.pod_uid)
         drained = marked_of(asked.memory, agent)
         marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
         if asked.reading.deleted_at_s is None:
