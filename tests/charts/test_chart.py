@@ -182,6 +182,26 @@ def test_names_of_digits_alone_are_texts() -> None:
     assert deployment["selector"]["matchLabels"].items() <= deployment["template"]["metadata"]["labels"].items()
 
 
+def test_the_pod_of_helm_test_runs_where_the_operator_does() -> None:
+    """Without the pull secret its image never came, and without the toleration no node took it."""
+    placed = {
+        "image": {"pullSecrets": ["registry"]},
+        "nodeSelector": {"pool": "infra"},
+        "tolerations": [{"key": "infra", "operator": "Exists"}],
+        "priorityClassName": "high",
+        "affinity": {"nodeAffinity": {"x": 1}, "podAntiAffinity": {"y": 2}},
+    }
+    settings = [f"{name}={json.dumps(value)}" for name, value in placed.items()]
+    code, documents, error = render(*settings, option="--set-json")
+    assert code == 0, error
+    operator = next(one for one in documents if one["kind"] == "Deployment")["spec"]["template"]["spec"]
+    test = next(one for one in documents if one["kind"] == "Pod")["spec"]
+    alike = ("imagePullSecrets", "nodeSelector", "tolerations", "priorityClassName")
+    assert {name: test.get(name) for name in alike} == {name: operator[name] for name in alike}
+    assert test["affinity"] == {"nodeAffinity": {"x": 1}}, "other operators' pods do not keep it away"
+    assert test["containers"][0]["resources"]["limits"]["memory"], "a quota may ask for it"
+
+
 def test_quotas_of_executors_reach_the_operator() -> None:
     pod = deployed("operator.executorQuotas.streams=40", "operator.executorQuotas.\\*=1000000")
     assert {"--executor-quota=streams=40", "--executor-quota=*=1000000"} <= set(pod["containers"][0]["args"])

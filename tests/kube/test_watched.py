@@ -72,17 +72,17 @@ def test_what_no_watch_told_is_seen_by_the_next_list(
     kubectl("delete", "partitionmap", "goes")
     kubectl.apply(*(partition_map(f"comes-{at}") for at in range(more + 1)))
     asked.clear()
-    relist(api, stores, (namespace,))
+    relist(api, stores, (namespace,), print)
     once = ["list streamjobs", "list partitionmaps", "list pods"]
     assert asked == [*once[:2], *(["list partitionmaps"] if more else ["get partitionmaps"] * 2), once[2]]
     there = {
         one["metadata"]["name"]: one["metadata"].get("labels", {})
-        for one in stores[PARTITION_MAPS].fitting(namespace, {})
+        for one in stores[PARTITION_MAPS].fitting(namespace, {}) or ()
     }
     assert there == {"same": {}, "changes": {"team": "blue"}} | {f"comes-{at}": {} for at in range(more + 1)}
     assert stores[PODS].get(namespace, "driver")
     asked.clear()
-    relist(api, stores, (namespace,))
+    relist(api, stores, (namespace,), print)
     assert asked == once
 
 

@@ -49,3 +49,21 @@ kube-system
 - --namespace={{ . }}
 {{- end }}
 {{- end -}}
+
+{{- /* What lets a pod have its image and a node: of the operator, and of `helm test`. */ -}}
+{{- define "streamjob.place" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets: {{- range . }}
+  - name: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

@@ -75,6 +75,7 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     return dataclasses.replace(
         memory,
         application_id=snapshot.application_id,
+        target_since_s=None,
         marked=(),
         executors=(),
         arrivals=0,

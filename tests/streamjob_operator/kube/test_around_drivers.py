@@ -13,7 +13,7 @@ from kept import Kept
 
 from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, Kind
+from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.job.drivers import MISSING_S
 from streamjob_operator.kube.job.keeper import REPAIR_AGAIN_S, REPAIR_S
@@ -119,6 +119,50 @@ def test_a_policy_that_forbids_marks_on_pods_stops_nothing_else() -> None:
     assert kept.found(PODS, "exec-1")["metadata"]["labels"]["streamjob.dev/marked-for-removal"] == "true"
 
 
+def test_executors_of_a_driver_that_was_started_again_do_not_have_the_marks_of_those_before() -> None:
+    """Their ids start anew, and nothing is measured of them for a statistics period."""
+    kept = Kept(metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver()
+    kept.look()
+    before = Assignment(
+        generation=1, application_id="app-0", query_id="query-1", marked_for_removal=("1",), executors_target=3
+    )
+    kept.api.put(PARTITION_MAPS, {**kept.found(PARTITION_MAPS, "orders"), "spec": assignment_to_spec(before)})
+    labels = {"spark-app-selector": "app-1", "spark-exec-id": "1", "spark-role": "executor"}
+    kept.api.put(PODS, {"metadata": {"name": "exec-1", "namespace": "n", "labels": labels}, "status": {}})
+    kept.reports(agent())
+    for _ in range(3):
+        status = kept.look(after_s=10.0)
+        assert status["lastCycle"]["reason"] == "MetricsUnavailable"
+        assert (status["phase"], status["executors"]["summary"]) == ("Running", "2/2")
+        assert kept.found(PODS, "exec-1")["metadata"]["labels"] == labels
+
+
+def test_a_driver_that_is_resumed_has_missed_no_measurements_of_the_time_before() -> None:
+    """Fail-safe counted the hour without a driver, and executors came in the first cycle of the next one."""
+    kept = Kept(
+        applicationRef=None,
+        application={"image": "i", "mainFile": "local:///job.py"},
+        metrics={"prometheus": {"url": "http://127.0.0.1:9"}},
+        balancing={"statisticsPeriod": "10s"},
+        scaling={"mode": "Auto", "failSafe": {"outAfter": "2m", "floorAfter": "3m", "floor": 3}},
+    )
+    runs(kept)
+    for _ in range(3):
+        kept.look(after_s=10.0)
+        kept.reports(agent(now_s=kept.now_s))
+    assert kept.condition("FailSafe") == "False/MetricsUnavailable"
+    for suspended in (True, False):
+        there = kept.found(STREAM_JOBS, "orders")
+        kept.api.put(STREAM_JOBS, {**there, "spec": {**there["spec"], "suspend": suspended}})
+        kept.look(after_s=3600.0)
+    runs(kept)
+    for _ in range(3):
+        kept.look(after_s=10.0)
+        kept.reports(agent(now_s=kept.now_s, application_id="app-2"))
+        assert kept.condition("FailSafe") == "False/MetricsUnavailable"
+
+
 def refuse_pods(kept: Kept, verb: str, status: int, message: str) -> None:
     def refuse(name: str) -> None:
         if "-driver" in name:
@@ -139,6 +183,25 @@ def test_a_spec_whose_pods_can_never_be_is_not_accepted_until_it_is_mended(verb:
     kept.api.before.clear()
     kept.look()
     assert kept.condition("Accepted") == "True/SpecAccepted"
+
+
+def test_executors_of_a_driver_that_runs_on_beside_a_spec_that_is_refused_are_counted() -> None:
+    """Its namespace's quota was free for others, twice as many as it allows."""
+    kept = running()
+    kept.look()
+    kept.reports(agent())
+    labels = {"spark-app-selector": "app-1", "spark-exec-id": "1", "spark-role": "executor"}
+    kept.api.put(PODS, {"metadata": {"name": "exec-1", "namespace": "n", "labels": labels}, "status": {}})
+    assert kept.look()["executors"]["admitted"] == 1
+    refuse_pods(kept, "try", 422, "no such label")
+    there = kept.found(STREAM_JOBS, "orders")
+    edited = {**there["spec"], "application": {**there["spec"]["application"], "image": "other"}}
+    kept.api.put(STREAM_JOBS, {**there, "spec": edited, "metadata": {**there["metadata"], "generation": 2}})
+    status = kept.look()
+    assert (status["phase"], status["executors"]["admitted"]) == ("Failed", 1)
+    assert "orders-driver" in [name for (_, _, name) in kept.api.objects]
+    kept.api.delete(PODS, "exec-1", "n")
+    assert kept.look()["executors"]["admitted"] == 0
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,22 @@ def test_it_goes_though_its_pod_can_never_be_deleted(deleting: Deleting) -> None
     assert not deleting.held
 
 
+def test_it_waits_for_a_driver_that_may_take_longer_to_stop(deleting: Deleting) -> None:
+    """A copy of it under another name has its checkpoint, and starts once it has gone."""
+
+    def down(_: str) -> None:
+        raise Unavailable("down")
+
+    document = deleting.api.objects[JOB]
+    document["spec"]["application"]["driver"] = {"podTemplate": {"spec": {"terminationGracePeriodSeconds": 600}}}
+    deleting.delete()
+    deleting.api.before["delete"] = down
+    deleting.turn_at(659.0)
+    assert deleting.held
+    deleting.turn_at(661.0)
+    assert not deleting.held
+
+
 def test_it_goes_in_time_though_the_api_servers_clock_is_ahead(deleting: Deleting) -> None:
     def down(_: str) -> None:
         raise Unavailable("down")

@@ -47,6 +47,20 @@ def test_a_token_may_end_with_a_line() -> None:
     assert settings_of(spec, lambda _: coded(token="abc.def-_~+/=\n")).token == "abc.def-_~+/="
 
 
+@pytest.mark.parametrize("what", ["auth", "tls"])
+def test_what_else_a_secret_holds_is_nobodys_business(what: str) -> None:
+    """cert-manager, asked for a keystore, puts one beside ca.crt and tls.crt."""
+    data = coded(token="word", **{"ca.crt": "authority"}) | {"keystore.p12": base64.b64encode(b"\xff\xfe").decode()}
+    ref = {"auth": {"secretRef": {"name": "s"}}, "tls": {"caSecretRef": {"name": "s"}}}
+    found = settings_of(Spec.model_validate({"url": "https://p", what: ref[what]}), lambda _: data)
+    assert (found.token, found.ca_pem) == (("word", None) if what == "auth" else (None, "authority"))
+    with pytest.raises(Unavailable, match="Secret s holds something that is no text"):
+        settings_of(
+            Spec.model_validate({"url": "https://p", what: ref[what]}),
+            lambda _: dict.fromkeys(data, data["keystore.p12"]),
+        )
+
+
 def test_a_password_is_sent_as_prometheus_reads_it() -> None:
     with serving(Script(Answer(body=NOTHING))) as script:
         assert asked(Settings(url=script.url, login=("zoë", "pässword €"))) == []

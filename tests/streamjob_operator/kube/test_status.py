@@ -237,6 +237,11 @@ def test_what_is_wrong_is_said(change: dict[str, Any], kind: Condition, expected
     assert found(status_of(facts(**change)), kind) == expected
 
 
+def test_a_driver_whose_agent_has_not_reported_is_not_said_to_be_gone() -> None:
+    told = {one.type: one.message for one in status_of(facts(agent=None, agent_heard_s=None)).conditions}
+    assert (told["Ready"], told["ExecutorsAvailable"]) == ("The agent has not reported yet.",) * 2
+
+
 @pytest.mark.parametrize(
     ("phase", "reason"),
     [

@@ -78,6 +78,13 @@ def test_of_another_driver_only_what_moves_cost_is_known() -> None:
     assert (found.generation, found.executors_target) == (4, 3)
 
 
+def test_executors_of_another_driver_are_waited_for_from_its_own_beginning_on() -> None:
+    """The wish was given up in its first cycle, as the one before had waited: it went on with what had come by then."""
+    waiting = dataclasses.replace(KNOWN, executors_target=5, target_since_s=100.0)
+    assert now(waiting).target_since_s == 100.0
+    assert now(waiting, application_id="app-2").target_since_s == NOW_S
+
+
 def parts(*names: str) -> tuple[QueryPart, ...]:
     return tuple(
         QueryPart(query_id=name, name=name, first_operator=at, operators=1, mean_batch_s=1.0)

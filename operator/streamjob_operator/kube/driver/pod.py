@@ -16,7 +16,7 @@ from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAM
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
-from streamjob_operator.spec import program
+from streamjob_operator.spec import Application, program
 from streamjob_operator.spec.application import PORT_HINT, PORTS
 
 Manifest = dict[str, Any]
@@ -56,7 +56,7 @@ def mistakes(job: JobFacts) -> tuple[str, ...]:
 def driver_manifest(job: JobFacts) -> Manifest:
     """The driver's pod, to be made as it is: nothing of it changes later."""
     template = overlay(_driver_defaults(job), with_main_first(job.application.driver.pod_template, CONTAINER))
-    pod = overlay(template, _driver_needs(job, int(template["spec"]["terminationGracePeriodSeconds"])))
+    pod = overlay(template, _driver_needs(job, grace_s(job.application)))
     pod["metadata"]["name"] = naming.driver_name(job.name)
     pod["metadata"]["namespace"] = job.namespace
     pod["metadata"]["ownerReferences"] = [owner_reference(job.owner)]
@@ -67,6 +67,12 @@ def account(job: JobFacts) -> str:
     """The driver's service account: the one that its template names, for a cloud's identities, else one of its own."""
     named = (job.application.driver.pod_template.get("spec") or {}).get("serviceAccountName")
     return str(named or naming.driver_name(job.name))
+
+
+def grace_s(application: Application) -> int:
+    """Time in which the driver may stop between two batches, seconds."""
+    told = (application.driver.pod_template.get("spec") or {}).get("terminationGracePeriodSeconds")
+    return GRACE_S if told is None else int(told)
 
 
 def trials(job: JobFacts) -> tuple[tuple[str, Manifest], ...]:

@@ -68,8 +68,14 @@ def _alone(api: KubeApi, job: JobFacts, memory: DriverMemory, decision: Decision
     """No driver is made beside another one on the same checkpoint."""
     if decision.action is not Action.CREATE or not sharing.has_address(job):
         return decision
-    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace))
+    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace), lambda name: _has_pod(api, name, job.namespace))
     return decision if other is None else sharing.waiting(other, memory)
+
+
+def _has_pod(api: KubeApi, name: str, namespace: str) -> bool:
+    """Whether that StreamJob has a driver's pod, or one that changes key groups."""
+    pods = (naming.driver_name(name), naming.change_name(name))
+    return any(api.get(PODS, one, namespace) is not None for one in pods)
 
 
 def _is_wrong(refusal: Refused) -> bool:

@@ -7,7 +7,7 @@ Nor do jobs of different programs wait: their checkpoints may be folders below t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, JobFacts
@@ -24,12 +24,13 @@ def has_address(job: JobFacts) -> bool:
     return _address(job.application.checkpoint) is not None
 
 
-def holder(job: JobFacts, others: Iterable[Document]) -> str | None:
+def holder(job: JobFacts, others: Iterable[Document], has_pod: Callable[[str], bool] = lambda _: False) -> str | None:
     """Name of another StreamJob of the namespace whose driver works on the job's checkpoint, or comes first; None where
-    there is none."""
+    there is none. `has_pod` says whether the one of that name has a pod: its status tells of it a turn later."""
     ours = _program(job.application.model_dump(mode="json", by_alias=True))
     found = (one for one in others if one["metadata"]["name"] != job.name and _program(_application(one)) == ours)
-    return next((one["metadata"]["name"] for one in found if _goes_first(one, job.owner)), None)
+    names = ((one["metadata"]["name"], one) for one in found)
+    return next((name for name, one in names if _goes_first(one, job.owner) or has_pod(name)), None)
 
 
 def waiting(other: str, memory: DriverMemory) -> Decision:
@@ -64,8 +65,10 @@ def _program(application: Document) -> list[Any]:
 
 
 def _goes_first(other: Document, ours: Document) -> bool:
-    """It has a pod, or is to have one and was made before; the uid tells those apart that were made in one second."""
-    if ((other.get("status") or {}).get("driver") or {}).get("pod"):
+    """It has a pod, changes its key groups between two, or is to have one and was made before; the uid tells those
+    apart that were made in one second."""
+    status = other.get("status") or {}
+    if (status.get("driver") or {}).get("pod") or (status.get("keyGroups") or {}).get("step"):
         return True
     wanted = not (other.get("spec") or {}).get("suspend") and "deletionTimestamp" not in other["metadata"]
     return wanted and _age(other) < _age(ours)

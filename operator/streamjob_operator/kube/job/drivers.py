@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from streamjob_operator import key_groups
@@ -31,7 +31,8 @@ from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
-from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods, selector
+from streamjob_operator.kube.partition_map.memory import marked_of
+from streamjob_operator.kube.pods.executors import ExecutorPods, any_executor_pods, executor_pods, selector
 from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
@@ -145,14 +146,18 @@ class KubeDrivers:
 
     def _with_executors(self, asked: Asked, look: Look) -> Look:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
-        facts = look.facts
-        if facts.phase is not Phase.RUNNING or asked.map is None or asked.map.agent is None:
+        facts, agent = look.facts, None if asked.map is None else asked.map.agent
+        if asked.map is None or agent is None:
             return look
-        agent = asked.map.agent
-        pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id, facts.pod_uid)
+        namespace, application_id = asked.reading.metadata["namespace"], agent.application_id
+        if facts.phase is not Phase.RUNNING:  # they may run on: while it stops, or beside a spec that is refused
+            admitted = any_executor_pods(self._api, namespace, application_id).admitted or None
+            return dataclasses.replace(look, facts=dataclasses.replace(facts, executors_admitted=admitted))
+        pods = executor_pods(self._api, namespace, application_id, facts.pod_uid)
+        drained = marked_of(asked.memory, agent)
         marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
         if asked.reading.deleted_at_s is None:
-            marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
+            marked = (*drained, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
         leaving = leaving_since(pods, asked.leaving, asked.now_s)
         refused = [refusal_of(lambda: mark_pods(self._api, self._events, pods, marked, asked.now_s))]
         if asked.job.spec.application is not None:  # nothing of somebody else's application is deleted
@@ -161,16 +166,16 @@ class KubeDrivers:
             facts,
             pods=pods.names,
             executors_trouble=pods.trouble,
-            executors_refused=self._refusal(asked, pods),
+            executors_refused=self._refusal(asked, pods, drained),
             executors_admitted=pods.admitted or None,
             lacking=" ".join(one for one in (facts.lacking, *refused) if one) or None,
         )
         return dataclasses.replace(look, facts=told, leaving=leaving)
 
-    def _refusal(self, asked: Asked, pods: ExecutorPods) -> str | None:
+    def _refusal(self, asked: Asked, pods: ExecutorPods, drained: Collection[str]) -> str | None:
         """Why executors of ours that have no pod get none; asked once they are missing for longer than Spark takes."""
         application, since_s = asked.job.spec.application, _missing_since_s(asked)
-        wanted, here = _executors_wanted(asked), sum(one.executor_id not in asked.memory.marked for one in pods.pods)
+        wanted, here = _executors_wanted(asked), sum(one.executor_id not in drained for one in pods.pods)
         if application is None or here >= wanted or since_s is None or asked.now_s < since_s + MISSING_S:
             return None
         return executor_refusal(self._api, self._job_facts(asked, application))

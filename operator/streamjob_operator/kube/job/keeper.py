@@ -16,6 +16,7 @@ from typing import Any
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
+from streamjob_operator.kube.driver.pod import grace_s
 from streamjob_operator.kube.job.cycling import Cycling, JobLog
 from streamjob_operator.kube.job.drivers import Asked, Look
 from streamjob_operator.kube.job.heartbeat import Heartbeat
@@ -26,7 +27,7 @@ from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import Recalled, recalled
+from streamjob_operator.kube.partition_map.memory import Recalled, recalled, without_outage
 from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
@@ -47,8 +48,11 @@ REPAIR_S = 3600.0
 roles, services and monitors, and somebody may have deleted one."""
 REPAIR_AGAIN_S = 300.0
 """The same where some of it could not be made."""
-LONGEST_END_S = 180.0
-"""A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
+LONGEST_END_S, END_MARGIN_S = 180.0, 60.0
+"""A deleted StreamJob goes after this time, or so long after its driver's grace where that is later, whatever its
+driver does: Kubernetes takes away what it owns."""
+NO_DRIVER = (Phase.PENDING, Phase.FAILED, Phase.SUSPENDED)
+"""Phases without a driver that could be measured; one that is not ready for a moment has another."""
 FRESH_S = 5.0
 """Time in which a cycle goes on from what the look that found it due has seen, if nobody has written the StreamJob or
 its PartitionMap since: pods are looked at again after it."""
@@ -164,6 +168,8 @@ class Keeper:
             seen = stop(maps, seen)
         known = recalled(status.memory, seen, now_s)  # what the next cycle starts from
         look = self._look(reading, job, status, seen, known.memory)
+        if look.facts.phase in NO_DRIVER:
+            known = without_outage(known)
         if look.facts.phase is Phase.SUSPENDED:  # it has no cycles, and nobody is to be alarmed by that
             self._tools.forget(self._namespace, self._name)
         facts = Facts(
@@ -249,12 +255,12 @@ class Keeper:
             self._tools.events.mention(document, telling, facts.now_s)
 
     def _end(self, reading: Reading) -> float:
-        """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
+        """The StreamJob is to go: stop its driver in order, then let it go; always in bounded time."""
         now_s = self._tools.clock()
         if self._ending is None or self._ending[0] != reading.uid:
             self._ending = (reading.uid, now_s)
         # By whichever clock is ahead: the API server's may be hours before ours, and this process may have just begun.
-        overdue = now_s - min(self._ending[1], reading.deleted_at_s or now_s) > LONGEST_END_S
+        overdue = now_s - min(self._ending[1], reading.deleted_at_s or now_s) > _longest_end_s(reading.job)
         self._cycling.close()
         if reading.job is None or overdue:
             release(self._tools.api, reading.document)
@@ -265,6 +271,11 @@ class Keeper:
         if look.gone:
             release(self._tools.api, reading.document)
         return min(look.next_look_s or LONGEST_REST_S, LONGEST_REST_S)
+
+
+def _longest_end_s(job: StreamJob | None) -> float:
+    application = None if job is None else job.spec.application
+    return LONGEST_END_S if application is None else max(LONGEST_END_S, grace_s(application) + END_MARGIN_S)
 
 
 def _a_little_less() -> float:

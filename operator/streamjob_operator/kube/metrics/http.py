@@ -70,12 +70,13 @@ def settings_of(spec: Prometheus, read_secret: SecretReader) -> Settings:
     """What the spec says, secrets included; raises Unavailable (PrometheusDenied, PrometheusTls) when one lacks."""
     token, login = _login(spec.auth, read_secret)
     ca, client = spec.tls.ca_secret_ref, spec.tls.client_secret_ref
+    shown = None if client is None else _of_tls(client.name, read_secret, "tls.crt", "tls.key")
     return Settings(
         url=spec.url.rstrip("/"),
         token=token,
         login=login,
-        ca_pem=None if ca is None else _secret(ca.name, read_secret, KubeReason.PROMETHEUS_TLS, "ca.crt")["ca.crt"],
-        client_pem=None if client is None else _pair(client.name, read_secret),
+        ca_pem=None if ca is None else _of_tls(ca.name, read_secret, "ca.crt")[0],
+        client_pem=None if shown is None else (shown[0], shown[1]),
         verify=not spec.tls.insecure_skip_verify,
         headers=tuple(sorted(spec.headers.items())),
         timeout_s=spec.timeout_s,
@@ -86,11 +87,13 @@ def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tu
     if auth is None:
         return None, None
     name, denied = auth.secret_ref.name, KubeReason.PROMETHEUS_DENIED
-    data = _secret(name, read_secret, denied)
+    data = _data(name, read_secret, denied)
     if "token" in data:
-        return _token(name, data["token"].strip()), None
+        (token,) = _texts(name, data, denied, "token")
+        return _token(name, token.strip()), None
     if "username" in data and "password" in data:
-        return None, (data["username"], data["password"])
+        username, password = _texts(name, data, denied, "username", "password")
+        return None, (username, password)
     raise Unavailable(
         f"Secret {name} has the keys {', '.join(sorted(data)) or '(none)'}; token, or username and password, is needed",
         code=denied,
@@ -105,22 +108,27 @@ def _token(name: str, token: str) -> str:
     return token
 
 
-def _pair(name: str, read_secret: SecretReader) -> tuple[str, str]:
-    data = _secret(name, read_secret, KubeReason.PROMETHEUS_TLS, "tls.crt", "tls.key")
-    return data["tls.crt"], data["tls.key"]
+def _of_tls(name: str, read_secret: SecretReader, *needed: str) -> tuple[str, ...]:
+    return _texts(name, _data(name, read_secret, KubeReason.PROMETHEUS_TLS), KubeReason.PROMETHEUS_TLS, *needed)
 
 
-def _secret(name: str, read_secret: SecretReader, code: KubeReason, *needed: str) -> dict[str, str]:
+def _data(name: str, read_secret: SecretReader, code: KubeReason) -> Mapping[str, str]:
     data = read_secret(name)
     if data is None:
         raise Unavailable(f"Secret {name}, which spec.metrics.prometheus names, is not there.", code=code)
+    return data
+
+
+def _texts(name: str, data: Mapping[str, str], code: KubeReason, *needed: str) -> tuple[str, ...]:
+    """What these keys hold; of others, such as a keystore beside a certificate, nothing is asked."""
     lacking = [key for key in needed if key not in data]
     if lacking:
         raise Unavailable(f"Secret {name} has no key {' and no key '.join(lacking)}.", code=code)
     try:
-        return {key: base64.b64decode(value, validate=True).decode() for key, value in data.items()}
+        return tuple(base64.b64decode(data[key], validate=True).decode() for key in needed)
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise Unavailable(f"Secret {name} holds something that is no text: {error}.", code=code) from error
+        what = f"Secret {name} holds something that is no text in {' or '.join(needed)}: {error}."
+        raise Unavailable(what, code=code) from error
 
 
 class Connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from streamjob_agent.wire import Assignment, WireError
+from streamjob_agent.wire import AgentStatus, Assignment, WireError
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.partition_map.packing import pack, unpack
 from streamjob_operator.memory import UnreadableMemory, from_json, to_json
@@ -58,6 +58,13 @@ def recalled(text: str | None, seen: MapView | None, now_s: float) -> Recalled:
     return Recalled(memory=memory, text=text if memory is kept else None, trouble=trouble)
 
 
+def without_outage(known: Recalled) -> Recalled:
+    """Of a time without a driver, in which there is nothing to measure: what was missing before it is over."""
+    if known.memory.outage is None:
+        return known
+    return dataclasses.replace(known, memory=dataclasses.replace(known.memory, outage=None), text=None)
+
+
 def _after(memory: Memory, seen: MapView) -> Memory:
     """The memory once a plan was written that this version cannot read: what it asked for is read off the world."""
     if seen.generation <= memory.generation:
@@ -86,6 +93,12 @@ def read_memory(text: str | None) -> Memory:
 def memory_text(memory: Memory) -> str:
     """As it is kept in the status."""
     return pack(to_json(memory))
+
+
+def marked_of(memory: Memory, agent: AgentStatus) -> tuple[str, ...]:
+    """Executors of this agent's driver that are being drained. Ids start anew with each driver: until a cycle has
+    measured this one, the marks that are remembered may be another's."""
+    return memory.marked if memory.application_id in (None, agent.application_id) else ()
 
 
 def adopt(memory: Memory, plan: Sequence[Assignment], now_s: float) -> Memory:

@@ -95,6 +95,11 @@ def executor_pods(api: KubeApi, namespace: str, application_id: str, driver_uid:
     return read_pods(one for one in found if _drivers(one) <= {driver_uid})
 
 
+def any_executor_pods(api: KubeApi, namespace: str, application_id: str) -> ExecutorPods:
+    """The same, whichever driver Spark has made them for; raises Refused, Unavailable."""
+    return read_pods(api.list(PODS, namespace, labels=selector(application_id)))
+
+
 def selector(application_id: str) -> str:
     """Label selector of the executors' pods, by the labels that Spark gives them, whoever started the application."""
     return f"{APPLICATION}={application_id},{SPARK_ROLE}=executor"

@@ -6,8 +6,9 @@ its own (docs/decisions/0012-operator.md).
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,9 @@ SILENCE_S = 90.0
 IDLE_S = 1.0
 """kopf's task of an object ends when the object was silent for so long. While it waits it holds the newest document as
 dictionaries, some 0.1 MiB a job; to begin anew costs 0.15 ms, a third of an event."""
+
+AGAIN_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""Waits of a watch that is refused, or whose server fails; the last one for as long as that is so."""
 
 LOGIN_S = 600.0
 """kopf trusts for as long as its log-in lasts whom it trusted then; the file that says whom is replaced in place."""
@@ -110,6 +114,16 @@ def make_registry(changes: Changes, connection: Configuration) -> kopf.OperatorR
     return registry
 
 
+class ForEver:
+    """AGAIN_S without an end. kopf ends the whole operator with its last attempt, and in one of several namespaces the
+    rights may be gone: they are its tenants' to delete."""
+
+    def __iter__(self) -> Iterator[float]:
+        """From the first wait on, for each question anew."""
+        yield from AGAIN_S
+        yield from itertools.repeat(AGAIN_S[-1])
+
+
 class NothingKept(kopf.DiffBaseStorage):
     """No object's former state. kopf would look for one at each event, and copy the object, though no handler asks."""
 
@@ -136,6 +150,7 @@ def make_settings() -> kopf.OperatorSettings:
     settings.watching.chunk_size = PAGE
     settings.watching.label_selectors["", PODS.version, PODS.plural] = SELECTORS[PODS]
     settings.networking.enforce_retry_after = True
+    settings.networking.error_backoffs = ForEver()
     return settings
 
 

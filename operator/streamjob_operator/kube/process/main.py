@@ -267,7 +267,7 @@ async def _relist(cluster: Cluster, namespaces: tuple[str, ...], changes: Change
     while True:
         await asyncio.sleep(RELIST_S)
         try:
-            await asyncio.to_thread(relist, cluster.api, cluster.stores, namespaces)
+            await asyncio.to_thread(relist, cluster.api, cluster.stores, namespaces, LOG.warning)
         except (Unavailable, Refused) as error:
             LOG.warning("What there is could not be listed anew: %s", error)
         else:

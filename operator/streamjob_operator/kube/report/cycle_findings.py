@@ -17,6 +17,9 @@ from streamjob_operator.steps.fail_safe import REASONS
 from streamjob_operator.steps.outages import MISSING
 from streamjob_operator.values import CycleRecord, Reason
 
+NOT_READY = "The driver is not ready."
+"""It may run: its agent does not answer yet, or it goes on while nobody takes what the spec asks for now."""
+
 
 def cycle_findings(cycle: Cycle, job: StreamJob, motion: Motion) -> Iterator[Finding]:
     """MetricsAvailable, FailSafe, BatchesPredicted, Balanced, AwaitingApproval."""
@@ -36,7 +39,7 @@ def no_cycle_findings(driver: DriverFacts) -> Iterator[Finding]:
         Condition.BALANCED,
         Condition.AWAITING_APPROVAL,
     ):
-        yield Finding(type=kind, holds=None, reason=driver.reason, message="The driver does not run.")
+        yield Finding(type=kind, holds=None, reason=driver.reason, message=NOT_READY)
 
 
 def _metrics(cycle: Cycle) -> Finding:

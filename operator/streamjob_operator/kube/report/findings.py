@@ -10,7 +10,7 @@ from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.report.conditions import Finding
-from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
+from streamjob_operator.kube.report.cycle_findings import NOT_READY, cycle_findings, no_cycle_findings
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.kube.report.key_groups import key_groups_findings
 from streamjob_operator.kube.report.motion import Motion, motion_of
@@ -169,7 +169,8 @@ def _ignored(facts: Facts) -> str:
 def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Finding]:
     kind = Condition.EXECUTORS_AVAILABLE
     if driver.phase is not Phase.RUNNING or motion.ready is None:
-        yield Finding(type=kind, holds=None, reason=driver.reason, message="The driver does not run.")
+        message = silence(facts) or NOT_READY
+        yield Finding(type=kind, holds=None, reason=driver.reason, message=message)
     elif motion.wanted is None or motion.ready >= motion.wanted:
         retreat_s = None if facts.memory is None else facts.memory.retreat_until_s
         if retreat_s is not None and facts.now_s < retreat_s:

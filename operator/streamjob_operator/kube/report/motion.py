@@ -8,6 +8,7 @@ import math
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
 from streamjob_operator.counting import executors
 from streamjob_operator.kube.names import Phase
+from streamjob_operator.kube.partition_map.memory import marked_of
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.values import LIVE_STATES, Reason
 
@@ -52,7 +53,7 @@ def motion_of(facts: Facts) -> Motion:
     if not runs or agent is None or facts.map is None:  # a driver that is gone took its executors with it
         return Motion(wanted=wanted, live=None, ready=None, groups_left={})
     plan = _plan(facts)
-    marked = () if facts.memory is None else facts.memory.marked
+    marked = () if facts.memory is None else marked_of(facts.memory, agent)
     queries = _queries(agent, plan)
     live = [one for one in agent.executors if one.state in LIVE_STATES]
     left_s = {one.query_id: _cost_left_s(plan.get(one.query_id), one) for one in queries}

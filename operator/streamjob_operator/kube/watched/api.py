@@ -45,9 +45,10 @@ class WatchedApi(KubeApi):
     ) -> list[Object]:
         """From the watches when they tell of all that fit the selector, else from the API server."""
         store, wanted = self._stores.get(kind), _equalities(labels)
-        if store is None or fields is not None or wanted is None or (kind == PODS and SPARK_ROLE not in wanted):
-            return super().list(kind, namespace, labels=labels, fields=fields)
-        return store.fitting(namespace, wanted)
+        told = None
+        if store is not None and fields is None and wanted is not None and (kind != PODS or SPARK_ROLE in wanted):
+            told = store.fitting(namespace, wanted)
+        return super().list(kind, namespace, labels=labels, fields=fields) if told is None else told
 
     def create(self, kind: Kind, document: Mapping[str, Any], *, dry_run: bool = False) -> Object:
         """See KubeApi; what was made is known at once."""

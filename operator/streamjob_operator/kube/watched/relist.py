@@ -6,8 +6,7 @@ one of versions: documents are read where a version is news, which is hardly any
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.refusals import Refused
@@ -23,6 +22,7 @@ RELIST_S = 120.0
 MOST_SINGLES = 50
 """Documents of one kind that are read one by one; of more all are read, in pages."""
 RETRY_S = 2.0
+FORBIDDEN = 403
 SELECTORS = {PODS: SPARK_ROLE}
 """Of all pods, those of Spark's are watched: drivers of cluster mode, our own, and all executors."""
 
@@ -33,10 +33,11 @@ def make_stores() -> dict[Kind, Store]:
     return {STREAM_JOBS: Store(STREAM_JOBS), PARTITION_MAPS: Store(PARTITION_MAPS), PODS: pods}
 
 
-def relist(api: WatchedApi, stores: Mapping[Kind, Store], namespaces: Sequence[str]) -> None:
-    """List all kinds anew, everywhere or in these namespaces; raises Refused, Unavailable."""
-    for store, namespace in _parts(stores, namespaces):
-        _relist(api, store, namespace)
+def relist(
+    api: WatchedApi, stores: Mapping[Kind, Store], namespaces: Sequence[str], tell: Callable[[str], None]
+) -> None:
+    """List all kinds anew, everywhere or in these namespaces, see _each; raises Refused, Unavailable."""
+    _each(stores, namespaces, lambda store, namespace: _relist(api, store, namespace), tell)
 
 
 def fill(
@@ -46,11 +47,11 @@ def fill(
     over: Callable[[float], bool],
     tell: Callable[[str], None],
 ) -> bool:
-    """List until everything was listed; False when `over`, which waits for so many seconds, says that nobody waits."""
+    """List until everything was listed, see _each; False when `over`, which waits for so many seconds, says that nobody
+    waits."""
     while True:
         try:
-            for store, namespace in _parts(stores, namespaces):
-                _list(api, store, namespace)
+            _each(stores, namespaces, lambda store, namespace: _list(api, store, namespace), tell)
             return True
         except (Unavailable, Refused) as error:
             tell(f"What there is could not be listed: {error}")
@@ -58,8 +59,27 @@ def fill(
             return False
 
 
-def _parts(stores: Mapping[Kind, Store], namespaces: Sequence[str]) -> Iterator[tuple[Store, str | None]]:
-    return itertools.product(stores.values(), namespaces or (None,))
+def _each(
+    stores: Mapping[Kind, Store],
+    namespaces: Sequence[str],
+    work: Callable[[Store, str | None], None],
+    tell: Callable[[str], None],
+) -> None:
+    """Do it in each namespace, None for all. One in which the rights are gone, which are its tenants' to delete, is
+    told and left out: the watches go on to try. Raises the refusal where that is every one."""
+    refused = []
+    for namespace in namespaces or (None,):
+        try:
+            for store in stores.values():
+                work(store, namespace)
+        except Refused as refusal:
+            if refusal.status != FORBIDDEN:
+                raise
+            refused.append((namespace, refusal))
+    if len(refused) == max(1, len(namespaces)):
+        raise refused[0][1]
+    for namespace, why in refused:
+        tell(f"Namespace {namespace} is not looked after until the operator has its rights there again: {why}")
 
 
 def _list(api: WatchedApi, store: Store, namespace: str | None) -> None:

@@ -139,11 +139,13 @@ class Store:
         kept = self._kept.get((namespace, name))
         return None if kept is None else json.loads(kept.text)
 
-    def fitting(self, namespace: str | None, labels: Mapping[str, str]) -> list[Object]:
-        """Copies of all that have these labels, ordered by name."""
+    def fitting(self, namespace: str | None, labels: Mapping[str, str]) -> list[Object] | None:
+        """Copies of all that have these labels, ordered by name; None where one that may have them is in doubt."""
         with self._lock:
             places = [self._kept[key] for key in sorted(self._candidates(namespace, labels))]
-        found = (json.loads(one.text) for one in places if not one.doubted)
+        if any(one.doubted for one in places):
+            return None
+        found = (json.loads(one.text) for one in places)
         return [one for one in found if labels.items() <= (one["metadata"].get("labels") or {}).items()]
 
     def _candidates(self, namespace: str | None, labels: Mapping[str, str]) -> Collection[Key]:

@@ -23,11 +23,12 @@ def other(
     *,
     made: str = "2026-01-01",
     pod: str | None = None,
+    step: str | None = None,
     args: Sequence[str] = APPLICATION["args"],
     **spec: Any,
 ) -> dict[str, Any]:
     metadata = {"name": "payments", "namespace": "streams", "uid": "uid-2", "creationTimestamp": made}
-    status = {"driver": {"pod": pod} if pod else {}}
+    status = {"driver": {"pod": pod} if pod else {}, "keyGroups": {"step": step} if step else {}}
     return {
         "metadata": metadata,
         "spec": {
@@ -56,6 +57,15 @@ def test_a_copy_waits_for_the_job_that_it_was_made_from_and_starts_once_that_is_
     assert [one for one in api.objects if one[0] == PODS.plural]
 
 
+@pytest.mark.parametrize("pod", ["payments-driver", "payments-key-groups"])
+def test_a_pod_counts_before_its_jobs_status_tells_of_it(pod: str) -> None:
+    """The turn that makes a pod is over before that is told, and the operator may end in between."""
+    api: Any = FakeApi()
+    api.put(STREAM_JOBS, other(made="2026-01-03"))
+    api.put(PODS, {"metadata": {"name": pod, "namespace": "streams"}})
+    assert step(api, DriverMemory()).reason is KubeReason.CHECKPOINT_IN_USE
+
+
 def test_a_driver_that_runs_is_not_stopped_for_a_copy() -> None:
     api: Any = FakeApi()
     memory = step(api, DriverMemory()).memory
@@ -73,6 +83,8 @@ def test_a_driver_that_runs_is_not_stopped_for_a_copy() -> None:
         (other(made="2026-01-03", pod="payments-driver"), True),
         (other(suspend=True), False),
         (other(suspend=True, pod="payments-driver"), True),  # it still stops
+        (other(made="2026-01-03", step="Change"), True),  # a pod works on the checkpoint in its driver's place
+        (other(suspend=True, step="Undo"), True),  # and is not done with it
         (other("s3a://bucket/payments"), False),
         (other(None), False),
         (other(args=("--topic", "payments")), False),  # its checkpoint may be a folder below

@@ -88,6 +88,18 @@ def test_after_a_conflict_the_server_is_asked(world: World, status: int) -> None
     assert found["metadata"]["resourceVersion"] == "9"
 
 
+def test_what_is_in_doubt_is_missing_from_no_list(world: World) -> None:
+    """A job of the same checkpoint was not there for the other one, whose driver was started beside its own."""
+    api, script = world.api(Answer(status=409), listed(9, document(9)))
+    world.stores[PARTITION_MAPS].put(document(4))
+    with pytest.raises(Conflict):
+        api.apply(PARTITION_MAPS, document(4))
+    assert [one["metadata"]["resourceVersion"] for one in api.list(PARTITION_MAPS, "n")] == ["9"]
+    world.stores[PARTITION_MAPS].put(document(9))
+    assert [one["metadata"]["resourceVersion"] for one in api.list(PARTITION_MAPS, "n")] == ["9"]
+    assert len(script.asked) == 2
+
+
 def test_a_deletion_that_speaks_of_a_former_object_is_not_repeated(world: World) -> None:
     """A watch that has missed the end of one and the beginning of the other, of the same name."""
     api, script = world.api(Answer(status=409), Answer(body=document(9)))
@@ -105,7 +117,7 @@ def test_a_list_fills_the_stores_and_empties_them(world: World) -> None:
     assert [len(store) for store in world.stores.values()] == [0, 1, 1]
     assert "labelSelector=spark-role" in script.asked[2].path
     script.answers = [listed(9)]
-    relist(api, world.stores, ("n",))
+    relist(api, world.stores, ("n",), print)
     assert [len(store) for store in world.stores.values()] == [0, 0, 0]
 
 
@@ -119,7 +131,7 @@ def test_a_list_of_versions_reads_the_documents_that_are_news(world: World) -> N
     api, script = world.api(listed(8, known, newer, missed), Answer(body=newer), Answer(body=missed), listed(9))
     for one in (known, older, document(2, "gone")):
         world.stores[PARTITION_MAPS].put(one)
-    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ("n",))
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ("n",), print)
     assert [one.path.rsplit("/", 1)[-1] for one in script.asked] == ["partitionmaps?limit=500", "older", "missed"]
     assert script.asked[0].accept == AS_METADATA
     assert world.stores[PARTITION_MAPS].versions("n") == {"known": 3, "older": 7, "missed": 6}
@@ -128,14 +140,14 @@ def test_a_list_of_versions_reads_the_documents_that_are_news(world: World) -> N
 def test_where_much_is_news_all_documents_are_read_in_pages(world: World) -> None:
     there = [document(at, f"map-{at}") for at in range(1, MOST_SINGLES + 2)]
     api, script = world.api(listed(60, *there))
-    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ())
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, (), print)
     assert [one.accept for one in script.asked] == [AS_METADATA, "application/json"]
     assert len(world.stores[PARTITION_MAPS]) == len(there)
 
 
 def test_what_goes_between_a_list_of_versions_and_its_reading_is_not_kept(world: World) -> None:
     api, _ = world.api(listed(8, document(6)), Answer(status=404))
-    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, ())
+    relist(api, {PARTITION_MAPS: world.stores[PARTITION_MAPS]}, (), print)
     assert len(world.stores[PARTITION_MAPS]) == 0
 
 
@@ -144,3 +156,20 @@ def test_filling_goes_on_until_nobody_waits(world: World) -> None:
     told: list[str] = []
     assert not fill(api, world.stores, (), lambda _: len(told) == 3, told.append)
     assert len(told) == 3
+
+
+def test_a_namespace_without_rights_keeps_no_other_from_being_listed(world: World) -> None:
+    """Its tenant may have deleted it, and with it the operator's binding there."""
+    forbidden = Answer(status=403)
+    api, _ = world.api(forbidden, listed(5), listed(6, document(3)), listed(7))
+    told: list[str] = []
+    assert fill(api, world.stores, ("closed", "n"), lambda _: True, told.append)
+    assert world.version() == "3"
+    assert [one.split(" is not ")[0] for one in told] == ["Namespace closed"]
+    api, _ = world.api(forbidden, listed(8), listed(9), listed(10))
+    relist(api, world.stores, ("closed", "n"), told.append)
+    assert world.version() is None
+    assert len(told) == 2
+    api, _ = world.api(forbidden)
+    with pytest.raises(Refused):
+        relist(api, world.stores, ("closed", "n"), told.append)
