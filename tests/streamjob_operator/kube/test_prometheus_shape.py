@@ -10,7 +10,7 @@ from agent_reports import agent
 from prometheus_answers import sent
 from test_prometheus_whole import answering
 
-from streamjob_operator.kube.metrics.http import Settings
+from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 
@@ -37,3 +37,20 @@ def test_an_answer_of_another_shape_is_told_with_a_reason(what: str) -> None:
         with pytest.raises((Unavailable, Stale, Incomplete)) as caught:
             metrics.observe(1_700_000_000.0, 30.0)
     assert caught.value.code is not None
+
+
+@pytest.mark.parametrize(
+    ("scheme", "host", "why"),
+    [
+        ("http", "127.0.0.1", "Failed to establish a new connection: [Errno 111] Connection refused."),
+        ("https", "127.0.0.1", "Failed to establish a new connection: [Errno 111] Connection refused."),
+        ("http", "nobody.invalid", "Failed to resolve 'nobody.invalid'"),
+    ],
+)
+def test_where_nobody_answers_the_sentence_says_why_and_nothing_of_our_classes(
+    scheme: str, host: str, why: str
+) -> None:
+    url = f"{scheme}://{host}:9"
+    with pytest.raises(Unavailable) as told:
+        Connection(Settings(url=url)).query("up")
+    assert str(told.value).startswith(f"Prometheus at {url} does not answer: {why}")

@@ -37,6 +37,8 @@ _ERROR_TYPES = frozenset(
 PLAIN = "identity"
 """Packing an answer costs a Prometheus a third of answering, and unpacking costs us; between the two of them is one
 cluster's network."""
+_CONNECTION = re.compile(r"^\w+\(host=[^)]*\): ")
+"""What the HTTP library calls a connection that could not be made; the address stands before."""
 _TOKEN = re.compile(r"[!-~]+")
 _UNREADABLE = (
     requests.exceptions.RequestException,
@@ -313,7 +315,7 @@ def _root(error: BaseException) -> str:
         if isinstance(error, HTTPException):
             return f"it does not speak HTTP ({type(error).__name__})"  # its text is what was sent
         if inner is None:
-            return (str(error) or type(error).__name__)[:300]
+            return (_CONNECTION.sub("", str(error)) or type(error).__name__)[:300]
         error = inner
 
 
