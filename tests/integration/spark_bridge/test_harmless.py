@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 WAIT = "spark.locality.wait.process"
 QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
 REMEMBERED = ("Registry.queries", "Tracked.", "Operator.", "Shapes.", "Shape.", "Plans.", "Meter.runs")
-STAGES = ("Meter.stages", "Stage.", "Stages$")
+STAGES = ("Meter.endedStages", "Stage.", "Stages$")
 """What grows with the queries and stages of a driver, up to the number of those that are remembered."""
 
 
