@@ -91,7 +91,7 @@ def test_a_stage_that_takes_long_is_measured_however_many_others_begin_and_end_m
 
 
 def holding(key: str, there: str, go: str) -> Callable[[Any], Any]:
-    """A row of this key says that it is there, and keeps its task until it may go. For executors, without this module."""
+    """A row of this key says that it is there, and keeps its task until it may go; for executors alone."""
 
     def hold(row: Any) -> Any:
         if row[0] == key:

@@ -167,7 +167,15 @@ final class Binder {
 
   private static String newestOffsets(Configuration hadoop, String root) throws Exception {
     Path folder = new Path(root, "offsets");
-    FileSystem files = folder.getFileSystem(hadoop);
+    Storage storage = new Storage(folder, hadoop);
+    try {
+      return newest(storage.files, folder);
+    } finally {
+      storage.leave();
+    }
+  }
+
+  private static String newest(FileSystem files, Path folder) throws Exception {
     if (!files.exists(folder)) {
       return null;
     }
