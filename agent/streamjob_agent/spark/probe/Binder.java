@@ -74,7 +74,7 @@ final class Binder {
     TreeMap guessed = query.knowsOperators() ? new TreeMap() : guess(execution, hadoop, root);
     synchronized (query) {
       query.name = name;
-      query.root = root + "/state";
+      query.root = new Path(new Path(root), "state").toString(); // as Spark writes it: that of s3a://bucket/ has one slash
       query.far = isFar(root);
       query.hadoop = hadoop;
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
