@@ -214,6 +214,6 @@ def test_the_batch_that_runs() -> None:
 
 
 def test_what_spark_says_of_a_query_that_does_not_stop_may_hold_its_name() -> None:
-    late = "TimeoutException: Stream Execution thread for stream a\u2028b\x85c [id = 2] failed to stop within 5 milliseconds"
+    late = "TimeoutException: Stream Execution thread for stream a\u2028b\x85c [id = 2] failed to stop in time"
     assert codec.read_stops(f"1\tbetween\n2\t{late}\n") == {"1": "between", "2": late}
     assert codec.read_stops("") == {}
