@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import urllib.parse
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -104,6 +105,8 @@ def _change(session: Any, checkpoint: str, tell: Tell, unbroken: Callable[[], Ab
 
     files = HadoopFiles(session)
     place = files.qualified(checkpoint).rstrip("/")
+    if not urllib.parse.urlsplit(place).path:
+        raise Refused(f"{checkpoint} given; a folder is needed, as what is changed lies beside the checkpoint.")
     return Change(files=files, engine=SparkEngine(session), checkpoint=place, tell=tell, unbroken=unbroken)
 
 

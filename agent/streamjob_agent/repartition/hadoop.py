@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import urllib.parse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,13 +16,14 @@ class HadoopFiles:
     def __init__(self, session: Any) -> None:
         self._fs_package = session._jvm.org.apache.hadoop.fs
         self._conf = session._jsparkSession.sessionState().newHadoopConf()
+        self._opened: dict[tuple[str, str], Any] = {}  # by scheme and host
+        self._lock = threading.Lock()
 
     def qualified(self, path: str) -> str:
         """With scheme and host, as Spark's own names have it. Raises OSError for what no file system knows."""
 
         def ask() -> str:
-            there = self._path(path)
-            return str(there.getFileSystem(self._conf).makeQualified(there))
+            return str(self._fs(path).makeQualified(self._path(path)))
 
         return _asked(path, ask)
 
@@ -115,7 +118,14 @@ class HadoopFiles:
         return self._fs_package.Path(path)
 
     def _fs(self, path: str) -> Any:
-        return self._path(path).getFileSystem(self._conf)
+        """One for all calls. Hadoop makes another one for each where it is told to keep none, of an object store with
+        threads and connections (fs.SCHEME.impl.disable.cache)."""
+        where = urllib.parse.urlsplit(path)
+        with self._lock:
+            found = self._opened.get((where.scheme, where.netloc))
+            if found is None:
+                found = self._opened[where.scheme, where.netloc] = self._path(path).getFileSystem(self._conf)
+            return found
 
     def _root(self, folder: str) -> str:
         return str(self._fs(folder).makeQualified(self._path(folder)))

@@ -262,8 +262,12 @@ def read_traffic(text: str) -> TrafficReading:
 
 def read_memory(text: str) -> dict[str, tuple[int, int]]:
     """What `Probe.memory` wrote: executor id -> bytes used, bytes of JVM pools outside the heap; without the driver."""
-    rows = [line.split("\t") for line in text.splitlines()]
-    return {row[0]: (int(row[1]), int(row[2])) for row in rows if row[0] != "driver"}
+    return {row[0]: (int(row[1]), int(row[2])) for row in _rows(text) if row[0] != "driver"}
+
+
+def read_stops(text: str) -> dict[str, str]:
+    """What `Probe.stopQueries` wrote: query id -> where it was stopped, or what Spark threw, with the query's name."""
+    return {row[0]: row[1] for row in _rows(text)}
 
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:

@@ -202,7 +202,7 @@ class DriverBridge:
 
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
         """Stop every query; see :meth:`streamjob_agent.bridge.SparkBridge.stop_queries`."""
-        return dict(line.split("\t") for line in self._probe.stopQueries(round(timeout_s * 1000)).splitlines())
+        return codec.read_stops(self._probe.stopQueries(round(timeout_s * 1000)))
 
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         """Faults caught inside the probe (place -> count and newest message), and the probe's own counters."""

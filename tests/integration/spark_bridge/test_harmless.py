@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 WAIT = "spark.locality.wait.process"
 QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
 REMEMBERED = ("Registry.queries", "Tracked.", "Operator.", "Shapes.", "Shape.", "Plans.", "Meter.runs")
-STAGES = ("Meter.stages", "Stage.", "Stages$")
+STAGES = ("Meter.endedStages", "Stage.", "Stages$")
 """What grows with the queries and stages of a driver, up to the number of those that are remembered."""
 
 
@@ -361,6 +361,29 @@ def test_a_listing_of_a_local_checkpoint_ends_at_its_deadline(watch: Any, file_s
     watch.run(query)
     with pytest.raises(Exception, match="more files than can be listed in time"):
         watch.bridge._probe.stateBytes(query.id, 0)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_file_system_that_hadoop_keeps_for_nobody_is_closed_after_each_reading(
+    watch: Any, tmp_path: pathlib.Path, kept: bool
+) -> None:
+    """`fs.SCHEME.impl.disable.cache`: each one of an object store has threads and connections of its own."""
+    session, probe = watch.cluster.session, watch.bridge._probe
+    files, hadoop = compiled(session, "Opened"), session.sparkContext._jvm.org.apache.hadoop.conf.Configuration()
+    hadoop.setClassLoader(files.getClass().getClassLoader())
+    name = f"n{uuid.uuid4().hex}"
+    hadoop.set("fs.viewfs.impl", files.getClass().getName())
+    hadoop.set("fs.viewfs.impl.disable.cache", str(not kept).lower())
+    hadoop.set(f"fs.viewfs.mounttable.{name}.link./all", f"file://{tmp_path}")
+    for file, text in (("0/3/1.delta", "state"), ("offsets/0", "v1"), ("offsets/1", "v2")):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    sizes, root = field(probe, "sizes"), f"viewfs://{name}/all"
+    for _ in range(3):
+        until = session.sparkContext._jvm.java.lang.System.nanoTime() + 60 * 10**9
+        assert list(call(session, sizes, "of", hadoop, root, 0, 4, until)) == [0, 0, 0, len("state")]
+        assert call(session, field(probe, "binder"), "newestOffsets", hadoop, root) == "v2"
+    assert field(files, "open") == int(kept)
 
 
 def test_batches_go_on_while_their_query_is_found_and_its_checkpoint_is_slow(

@@ -8,7 +8,7 @@ import os
 import pathlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -45,6 +45,69 @@ def test_a_killed_executor_loses_its_groups_at_once(watch: Any, file_stream: Any
     counts = collections.Counter(after.values())
     assert max(counts.values()) - min(counts.values()) <= 3
     assert collected.rows == file_stream.expected()
+
+
+@pytest.mark.parametrize("ends", ["killed", "sent away"])
+def test_a_batch_goes_on_at_once_when_an_executor_goes_that_has_tasks_left(
+    watch: Any, file_stream: Any, collected: Any, tmp_path: pathlib.Path, ends: str
+) -> None:
+    """Spark has tasks wait for an executor of theirs that is gone, here an hour, as none comes in its place."""
+    cluster, context = watch.cluster, watch.cluster.session.sparkContext
+    file_stream.write()
+    query = start_counts(file_stream, Held(collected, tmp_path))
+    seen = watch.run(query)
+    watch.bridge.set_locality_wait(3600.0)
+    try:
+        (tmp_path / "hold").touch()
+        file_stream.write()
+        cluster.wait_until(lambda: len(list(tmp_path.glob("task-*"))) == 3, "the first task on each executor")
+        context._jsc.sc().requestTotalExecutors(2, 0, context._jvm.PythonUtils.toScalaMap({}))
+        victim = next(one for one in seen.values() if one != _has_shuffle_files(context))
+        if ends == "killed":
+            cluster.kill(victim)
+            cluster.wait_until(lambda: victim not in cluster.executor_ids(), "Spark knows")
+        else:
+            _send_away(context, victim)
+            assert victim in {one.executor_id for one in watch.executors() if one.leaving}
+        (tmp_path / "hold").unlink()
+        cluster.wait_until(lambda: collected.batches[-1] == 1, "the end of the batch")
+        after = watch.finish(query)
+    finally:
+        watch.bridge.set_locality_wait(30.0)
+    assert victim not in after.values()
+    assert collected.rows == file_stream.expected()
+
+
+def _has_shuffle_files(context: Any) -> str:
+    """The executor that the one task of the source ran on: without it the stage that reads them begins anew."""
+    context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+    (stage,) = context.statusTracker().getActiveStageIds()
+    return str(context._jsc.sc().statusStore().taskList(stage - 1, 0, 1).apply(0).executorId())
+
+
+class Held:
+    """A sink whose tasks tell of themselves and stay while they are held."""
+
+    def __init__(self, sink: Any, folder: pathlib.Path) -> None:
+        self._sink, self._folder = sink, folder
+
+    def __call__(self, frame: Any, batch: int) -> None:
+        frame.rdd.mapPartitionsWithIndex(holding(str(self._folder))).count()
+        self._sink(frame, batch)
+
+
+def holding(folder: str) -> Callable[[int, Any], Any]:
+    """For executors, which do not know this module."""
+
+    def hold(partition: int, rows: Any) -> Any:
+        yield from rows
+        if os.path.exists(f"{folder}/hold"):
+            open(f"{folder}/task-{partition}", "w").close()
+        until = time.monotonic() + 120.0
+        while time.monotonic() < until and os.path.exists(f"{folder}/hold"):
+            time.sleep(0.02)
+
+    return hold
 
 
 def test_decommission_in_the_middle_of_a_batch_fails_no_task(watch: Any, file_stream: Any, collected: Any) -> None:

@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 from streamjob_agent.wire import GroupKey
 
 pytestmark = pytest.mark.spark
+MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+STREAMING = "org.apache.spark.sql.execution.streaming."
 
 
 def counts(stream: Any) -> Any:
@@ -73,6 +75,41 @@ def test_batch_0_is_even_moves_are_obeyed_and_a_restart_keeps_them(
     assert watch.run(again) == wanted
     assert collected.rows == file_stream.expected()
     assert watch.failed_tasks == 0
+
+
+def test_key_groups_of_a_checkpoint_that_has_a_whole_store_are_placed_and_moved(
+    watch: Any, file_stream: Any, collected: Any, tmp_path: pathlib.Path
+) -> None:
+    """As `s3a://bucket/`: Spark's names of what is in it have one slash after the bucket."""
+    name, conf = f"far{uuid.uuid4().hex}", watch.cluster.session.conf
+    (tmp_path / "bucket").mkdir()
+    settings = {
+        f"fs.viewfs.mounttable.{name}.linkMergeSlash": f"file://{tmp_path}/bucket",
+        MANAGER: of_file_systems(watch.cluster.session),  # the other one does not know this name's root
+    }
+    for key, value in settings.items():
+        conf.set(key, value)
+    file_stream.checkpoint = f"viewfs://{name}/"
+    try:
+        file_stream.write()
+        query = start_counts(file_stream, collected)
+        first = watch.run(query)
+        assert sorted(collections.Counter(first.values()).values()) == [2, 3, 3]
+        wanted = watch.move_all(query, rotated(watch, first))
+        file_stream.write(files=2)
+        assert watch.run(query) == wanted
+        query.stop()
+    finally:
+        for key in settings:
+            conf.unset(key)
+    assert collected.rows == file_stream.expected()
+
+
+def of_file_systems(session: Any) -> str:
+    """The class, whose package is another one before Spark 4.1."""
+    names = [f"{STREAMING}{package}FileSystemBasedCheckpointFileManager" for package in ("checkpointing.", "")]
+    loadable = session.sparkContext._jvm.org.apache.spark.util.Utils.classIsLoadable
+    return next(name for name in names if loadable(name))
 
 
 def test_what_is_asked_for_again_before_its_next_task_is_registered_once(

@@ -211,3 +211,9 @@ def test_the_batch_that_runs() -> None:
     usage = usage_of("R\tq\t8\t12500\t340", batch_line())
     assert usage.running == {"q": RunningBatch(batch_id=8, began_at_s=12.5, rows=340)}
     assert usage_of(batch_line()).running == {}
+
+
+def test_what_spark_says_of_a_query_that_does_not_stop_may_hold_its_name() -> None:
+    late = "TimeoutException: Stream Execution thread for stream a\u2028b\x85c [id = 2] failed to stop in time"
+    assert codec.read_stops(f"1\tbetween\n2\t{late}\n") == {"1": "between", "2": late}
+    assert codec.read_stops("") == {}

@@ -74,7 +74,7 @@ final class Binder {
     TreeMap guessed = query.knowsOperators() ? new TreeMap() : guess(execution, hadoop, root);
     synchronized (query) {
       query.name = name;
-      query.root = root + "/state";
+      query.root = new Path(new Path(root), "state").toString(); // as Spark writes it: that of s3a://bucket/ has one slash
       query.far = isFar(root);
       query.hadoop = hadoop;
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
@@ -167,7 +167,15 @@ final class Binder {
 
   private static String newestOffsets(Configuration hadoop, String root) throws Exception {
     Path folder = new Path(root, "offsets");
-    FileSystem files = folder.getFileSystem(hadoop);
+    Storage storage = new Storage(folder, hadoop);
+    try {
+      return newest(storage.files, folder);
+    } finally {
+      storage.leave();
+    }
+  }
+
+  private static String newest(FileSystem files, Path folder) throws Exception {
     if (!files.exists(folder)) {
       return null;
     }

@@ -57,7 +57,7 @@ final class LocalityWait {
 
   /** A stage was submitted. */
   synchronized void submitted(Stage stage) {
-    if (!stage.stateful && !stage.ours) {
+    if (!stage.ours) {
       others.begin(stage, isSet());
     }
   }
@@ -70,6 +70,13 @@ final class LocalityWait {
   synchronized void fleetChanged() {
     if (isSet()) {
       others.again();
+    }
+  }
+
+  /** An executor that had key groups is gone, or going: nobody waits for it for longer than without us. */
+  synchronized void lost() {
+    if (isSet()) {
+      others.bereave();
     }
   }
 

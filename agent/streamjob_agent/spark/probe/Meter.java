@@ -24,12 +24,14 @@ final class Meter {
   private static final int MOST_BATCHES = 1000;
   private static final int MOST_RUNS = 1000;
   private static final int MOST_GROUPS = 100000;
-  private static final int MOST_STAGES = 512;
+  private static final int MOST_STAGES = 512; // that have ended
+  private static final int MOST_RUNNING = 2000; // stages
   private static final int MOST_SUMS = 1000; // queries, and executors
   private final Plans plans;
   private final Stages batchStages = new Stages();
   private final Intake intake = new Intake();
-  private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest ones
+  private final LinkedHashMap runningStages = new LinkedHashMap(); // Long -> Stage
+  private final LinkedHashMap endedStages = new LinkedHashMap(); // Long -> Stage, the newest ones
   private final HashMap groups = new HashMap(); // query id -> Groups
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
@@ -124,13 +126,17 @@ final class Meter {
     if (stage.isSource()) {
       intake.source(stage.queryId, stage.batch, 1);
     }
-    stages.put(key(info.stageId(), info.attemptNumber()), stage);
-    if (stages.size() > MOST_STAGES) {
+    put(runningStages, key(info.stageId(), info.attemptNumber()), stage, MOST_RUNNING); // the ends of some may be lost
+    return stage;
+  }
+
+  private static void put(LinkedHashMap stages, Long key, Stage stage, int most) {
+    stages.put(key, stage);
+    if (stages.size() > most) {
       Iterator oldest = stages.keySet().iterator();
       oldest.next();
       oldest.remove();
     }
-    return stage;
   }
 
   /** Whether this stage, as it begins, tells that its batch has more rows than the one before it, by Intake.RISE. */
@@ -143,10 +149,12 @@ final class Meter {
   }
 
   synchronized void completed(StageInfo info, Registry registry) {
-    Stage stage = (Stage) stages.get(key(info.stageId(), info.attemptNumber()));
+    Long key = key(info.stageId(), info.attemptNumber());
+    Stage stage = (Stage) runningStages.remove(key);
     if (stage == null) {
       return;
     }
+    put(endedStages, key, stage, MOST_STAGES);
     if (stage.isSource()) {
       intake.source(stage.queryId, stage.batch, -1);
     }
@@ -170,7 +178,7 @@ final class Meter {
 
   /** Notes the shuffle between this stage's operator and those of the stages it read. */
   private void link(Tracked query, Stage stage) {
-    Iterator each = stages.values().iterator();
+    Iterator each = endedStages.values().iterator();
     while (each.hasNext()) {
       Stage parent = (Stage) each.next();
       if (parent.shuffle >= 0 && !parent.firstTasks.isEmpty() && stage.reads(parent)) {
@@ -202,7 +210,9 @@ final class Meter {
     long busyMs = metrics == null ? 0L : metrics.executorRunTime();
     add(executors, task.executorId(), busyMs);
     failed += task.failed() ? 1 : 0;
-    Stage stage = (Stage) stages.get(key(event.stageId(), event.stageAttemptId()));
+    Long key = key(event.stageId(), event.stageAttemptId());
+    Stage running = (Stage) runningStages.get(key);
+    Stage stage = running == null ? (Stage) endedStages.get(key) : running; // a task may outlive a stage that failed
     if (stage == null || stage.queryId == null) {
       return;
     }

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.TaskSchedulerImpl;
 import org.apache.spark.scheduler.TaskSetManager;
@@ -13,15 +12,18 @@ import org.apache.spark.scheduler.TaskSetManager;
  * Gives sets of tasks without state the wait for their executor that they have without us. The news that a stage is submitted
  * comes before Spark has made its set of tasks, which has the long wait for some milliseconds then: that is no harm,
  * while the other way round a task with state would be stolen. A thread looks for the sets; it ends when there is none to find.
+ *
+ * <p>So does a set with state that has lost an executor: Spark goes on waiting for it, while all others have nothing to do.
  */
 final class OtherWaits implements Runnable {
   private static final int MOST = 1000; // stages that run
   private static final long LOOK_MS = 10L;
   private static final int LOOKS = 1000;
   private static final String LEVEL = "PROCESS_LOCAL";
+  private static final long BEREFT_MS = 3000L; // Spark's default
   private final SparkContext context;
   private final Faults faults;
-  private final LinkedHashMap stages = new LinkedHashMap(); // String "stage attempt" -> int[] {stage, attempt, looks left}
+  private final LinkedHashMap stages = new LinkedHashMap(); // String "stage attempt" -> Running
   private boolean looking;
   private boolean broken; // this Spark has its sets of tasks elsewhere: they wait longer, as if nobody looked
 
@@ -30,8 +32,24 @@ final class OtherWaits implements Runnable {
     this.faults = faults;
   }
 
+  private static final class Running {
+    final int stage;
+    final int attempt;
+    final boolean stateful;
+    boolean bereft; // an executor that had tasks of it is gone
+    int looks; // left
+
+    Running(Stage of) {
+      stage = of.id;
+      attempt = of.attempt;
+      stateful = of.stateful;
+    }
+  }
+
   synchronized void begin(Stage stage, boolean waits) {
-    stages.put(stage.id + " " + stage.attempt, new int[] {stage.id, stage.attempt, waits ? LOOKS : 0});
+    Running running = new Running(stage);
+    running.looks = waits && !stage.stateful ? LOOKS : 0;
+    stages.put(stage.id + " " + stage.attempt, running);
     if (stages.size() > MOST) {
       stages.remove(stages.keySet().iterator().next()); // its end was lost
     }
@@ -45,9 +63,19 @@ final class OtherWaits implements Runnable {
   synchronized void again() {
     Iterator each = stages.values().iterator();
     while (each.hasNext()) {
-      ((int[]) each.next())[2] = LOOKS;
+      Running running = (Running) each.next();
+      running.looks = !running.stateful || running.bereft ? LOOKS : 0;
     }
     look();
+  }
+
+  /** An executor is gone, or gets no task more, that tasks with state may wait for. */
+  synchronized void bereave() {
+    Iterator each = stages.values().iterator();
+    while (each.hasNext()) {
+      ((Running) each.next()).bereft = true;
+    }
+    again();
   }
 
   private void look() {
@@ -64,9 +92,9 @@ final class OtherWaits implements Runnable {
       List some = next();
       while (some != null) {
         for (int i = 0; i < some.size(); i++) {
-          int[] stage = (int[]) some.get(i);
-          if (shorten(stage[0], stage[1])) {
-            found(stage);
+          Running running = (Running) some.get(i);
+          if (shorten(running)) {
+            found(running);
           }
         }
         Thread.sleep(LOOK_MS);
@@ -82,7 +110,7 @@ final class OtherWaits implements Runnable {
   private synchronized List next() {
     List some = wanted();
     for (int i = 0; i < some.size(); i++) {
-      ((int[]) some.get(i))[2]--;
+      ((Running) some.get(i)).looks--;
     }
     looking = !some.isEmpty();
     return looking ? some : null;
@@ -90,18 +118,18 @@ final class OtherWaits implements Runnable {
 
   private List wanted() {
     ArrayList some = new ArrayList();
-    Iterator each = stages.entrySet().iterator();
+    Iterator each = stages.values().iterator();
     while (each.hasNext()) {
-      int[] stage = (int[]) ((Map.Entry) each.next()).getValue();
-      if (stage[2] > 0) {
-        some.add(stage);
+      Running running = (Running) each.next();
+      if (running.looks > 0) {
+        some.add(running);
       }
     }
     return some;
   }
 
-  private synchronized void found(int[] stage) {
-    stage[2] = 0;
+  private synchronized void found(Running running) {
+    running.looks = 0;
   }
 
   private synchronized void giveUp() {
@@ -111,10 +139,11 @@ final class OtherWaits implements Runnable {
   }
 
   /** Whether the set of tasks was there; the scheduler's monitor is held for a few writes. */
-  private boolean shorten(int stage, int attempt) {
+  private boolean shorten(Running running) {
     TaskSchedulerImpl scheduler = (TaskSchedulerImpl) context.taskScheduler();
+    long most = running.stateful ? BEREFT_MS : context.conf().getTimeAsMs("spark.locality.wait", "3s");
     synchronized (scheduler) {
-      Object known = Reflect.orNull(scheduler.taskSetManagerForAttempt(stage, attempt));
+      Object known = Reflect.orNull(scheduler.taskSetManagerForAttempt(running.stage, running.attempt));
       if (known == null) {
         return false;
       }
@@ -123,7 +152,7 @@ final class OtherWaits implements Runnable {
       Object[] levels = tasks.myLocalityLevels();
       for (int i = 0; i < waits.length; i++) {
         if (LEVEL.equals(String.valueOf(levels[i]))) {
-          waits[i] = Math.min(waits[i], context.conf().getTimeAsMs("spark.locality.wait", "3s"));
+          waits[i] = Math.min(waits[i], most);
         }
       }
       return true;

@@ -55,8 +55,8 @@ public final class Probe implements AutoCloseable {
     fleet = new Fleet(spark);
     ahead = new Ahead(spark, fleet, faults);
     gathering = new Gathering();
-    registrar = new Registrar(fleet, registry, coordinator, ahead, gathering);
     wait = new LocalityWait(spark, new OtherWaits(spark, faults));
+    registrar = new Registrar(fleet, registry, coordinator, ahead, gathering, wait);
     removal = new Removal(spark, fleet, registrar, running, faults);
     plans = new Plans(registry, registrar, running, new Pins(spark.version()));
     meter = new Meter(plans);

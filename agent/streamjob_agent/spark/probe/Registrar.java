@@ -26,13 +26,16 @@ final class Registrar {
   private final StateStoreCoordinatorRef coordinator;
   private final Ahead ahead;
   private final Gathering gathering;
+  private final LocalityWait wait;
 
-  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead, Gathering gathering) {
+  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead, Gathering gathering,
+      LocalityWait wait) {
     this.fleet = fleet;
     this.registry = registry;
     this.coordinator = coordinator;
     this.ahead = ahead;
     this.gathering = gathering;
+    this.wait = wait;
   }
 
   /** Gives every group without an owner one. */
@@ -108,6 +111,9 @@ final class Registrar {
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
+      if (query.active && query.has(executor)) {
+        wait.lost();
+      }
       if (on && rescue(query, executor) > 0 && query.active) {
         registerNew(query);
       }

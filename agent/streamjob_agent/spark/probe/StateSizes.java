@@ -85,9 +85,17 @@ final class StateSizes {
    * (System.nanoTime()): those opened by then are remembered, so that the next reading gets further.
    */
   synchronized long[] of(Configuration hadoop, String root, long operator, int partitions, long until) throws Exception {
-    long[] sizes = new long[partitions];
     Path folder = new Path(root, String.valueOf(operator));
-    FileSystem files = folder.getFileSystem(hadoop);
+    Storage storage = new Storage(folder, hadoop);
+    try {
+      return listed(storage.files, folder, partitions, until);
+    } finally {
+      storage.leave();
+    }
+  }
+
+  private long[] listed(FileSystem files, Path folder, int partitions, long until) throws Exception {
+    long[] sizes = new long[partitions];
     if (files.exists(folder)) {
       Iterator stores = list(files, folder, until).entrySet().iterator();
       while (stores.hasNext()) {

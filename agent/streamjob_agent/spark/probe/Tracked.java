@@ -71,6 +71,19 @@ final class Tracked {
     return owners;
   }
 
+  /** Whether a group is wanted there, or ran there last. */
+  synchronized boolean has(String executor) {
+    Iterator each = operators.values().iterator();
+    boolean found = false;
+    while (!found && each.hasNext()) {
+      Operator operator = (Operator) each.next();
+      for (int p = 0; p < operator.partitions; p++) {
+        found |= executor.equals(operator.owner(p)) || executor.equals(operator.seen[p]);
+      }
+    }
+    return found;
+  }
+
   /** Notes owners that the brain did not ask for; `groups` are {Operator, partition, ...}. */
   synchronized void report(List groups) {
     for (int i = 0; i < groups.size(); i++) {
