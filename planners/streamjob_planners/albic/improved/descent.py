@@ -54,7 +54,9 @@ def descended(task: Task) -> IntArray:
     while not task.past(UNTIL):
         gain_s = _gains_s(ground, books.node_of)
         free = (cost <= left) & ~model.pinned & (books.node_of == model.node_of)
-        pays = (gain_s * task.params.payback_batches > model.migration_cost_s[:, None]) & free[:, None] & books.open_to()
+        pays = (
+            (gain_s * task.params.payback_batches > model.migration_cost_s[:, None]) & free[:, None] & books.open_to()
+        )
         worth = np.where(pays, gain_s / np.maximum(cost, 1e-9)[:, None], 0.0)
         group, node = np.unravel_index(int(worth.argmax()), worth.shape)
         if worth[group, node] <= 0.0 or not books.move(int(group), int(node)):
