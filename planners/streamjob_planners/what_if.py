@@ -89,8 +89,9 @@ def _has_pinned(model: LoadModel) -> BoolArray:
 
 
 def _with_slots(model: LoadModel, batch: BatchShape, n: int, capacity: float) -> BatchShape:
-    """New nodes have the slots of today's, in proportion to their capacity, and the reference speed."""
-    per_weight = float(batch.slots.sum() / model.capacity.sum())
+    """New nodes have the slots of today's, in proportion to their capacity, and the reference speed; a slow node of
+    today's has as many slots as if it were not."""
+    per_weight = float(batch.slots.sum() / (model.capacity / batch.speed).sum())
     return batch.with_nodes(n, max(1, round(per_weight * capacity)))
 
 
