@@ -32,6 +32,14 @@ def test_executors_that_are_slow_or_fast_today_say_nothing_of_the_slots_of_new_o
     assert wider.batch.speed.tolist() == [*speed, 1.0]
 
 
+def test_a_node_that_is_to_go_says_nothing_of_the_memory_of_new_ones(small_model):
+    """One that is gone already may hold all, and its replacement comes the next moment."""
+    memory = Resource(name="memory", use=np.ones(3), limit=np.array([2.0, 1.5, 3.0]))
+    gone = np.array([False, False, True])
+    model = small_model([0, 1, 2], [30.0, 30.0, 30.0], n_nodes=3, resources=(memory,), marked=gone)
+    assert with_extra_nodes(model, 1).resources[0].limit.tolist() == [2.0, 1.5, 3.0, 2.0]
+
+
 def test_names_of_extra_nodes_do_not_clash(small_model):
     twice = with_extra_nodes(with_extra_nodes(small_model([0], [1.0], n_nodes=1), 1), 2)
     assert twice.node_ids == ("n0", "extra-1", "extra-2", "extra-3")
