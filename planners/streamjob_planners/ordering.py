@@ -24,7 +24,7 @@ def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | 
     """
     moving = np.flatnonzero(node_of != model.node_of)
     groups, reason = (moving, moving) if not moving.size else _in_order(model, moving, node_of)
-    if model.resources:
+    if model.resources and moving.size:
         places = room_first(model, groups, node_of)
         groups, reason = groups[places], reason[places]
     if collocating is not None:

@@ -34,6 +34,11 @@ def test_what_makes_room_goes_before_what_needs_it(small_model):
     assert [group for group, _ in _reasons(dataclasses.replace(model, resources=()), [1, 2, 0])] == [0, 1]
 
 
+def test_without_a_key_group_nothing_needs_room(small_model):
+    memory = Resource(name="memory", use=np.zeros(0), limit=np.ones(2))
+    assert _reasons(small_model([], [], n_nodes=2, resources=(memory,)), np.zeros(0, dtype=np.int64)) == []
+
+
 def test_moves_that_wait_for_each_other_begin_with_the_one_that_needs_least(small_model):
     memory = Resource(name="memory", use=np.array([4.0, 3.0, 0.5]), limit=np.full(3, 4.0))
     model = small_model([0, 1, 2], [9.0, 1.0, 5.0], n_nodes=3, resources=(memory,))
