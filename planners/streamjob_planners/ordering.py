@@ -9,6 +9,7 @@ import numpy as np
 from streamjob_planners import measures
 from streamjob_planners.columns import REASONS, Moves
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, MoveReason
+from streamjob_planners.room_first import room_first
 
 if TYPE_CHECKING:
     from streamjob_planners.kernel.ordering import Walk
@@ -18,10 +19,14 @@ def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | 
     """Moves in the order in which they help most, so that stopping early leaves the best part done.
 
     The gain of a move is how much it lowers the capacity-weighted sum of squared deviations from the mean, to which
-    every unit of load on a marked node adds its own; one lazy pass over a heap, O(m log m).
+    every unit of load on a marked node adds its own; one lazy pass over a heap, O(m log m). Where a node has no room
+    for what comes before something has left it, that goes first (`room_first`).
     """
     moving = np.flatnonzero(node_of != model.node_of)
     groups, reason = (moving, moving) if not moving.size else _in_order(model, moving, node_of)
+    if model.resources and moving.size:
+        places = room_first(model, groups, node_of)
+        groups, reason = groups[places], reason[places]
     if collocating is not None:
         reason = np.where(collocating[groups], REASONS.index(MoveReason.COLLOCATE), reason)
     return Moves(

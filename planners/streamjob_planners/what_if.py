@@ -17,8 +17,8 @@ EXTRA_PREFIX = "extra-"
 def with_extra_nodes(model: LoadModel, n: int, capacity: float = 1.0) -> LoadModel:
     """The model with n more empty nodes of that capacity, named extra-1 and so on, after the others.
 
-    The new nodes are open to every group, and have the largest limit of today's nodes for each further resource.
-    Raises ValueError for n below 0 or a capacity of 0 or less.
+    The new nodes are open to every group, and have the largest limit of today's unmarked nodes for each further
+    resource. Raises ValueError for n below 0 or a capacity of 0 or less.
     """
     if n < 0:
         raise ValueError(f"n: {n} given, 0 or more is needed")
@@ -30,7 +30,7 @@ def with_extra_nodes(model: LoadModel, n: int, capacity: float = 1.0) -> LoadMod
         node_ids=(*model.node_ids, *new_ids),
         capacity=np.append(model.capacity, np.full(n, float(capacity))),
         marked=np.append(model.marked, np.zeros(n, dtype=np.bool_)),
-        resources=tuple(_with_limits(resource, n) for resource in model.resources),
+        resources=tuple(_with_limits(model, resource, n) for resource in model.resources),
         batch=None if model.batch is None else _with_slots(model, model.batch, n, capacity),
     )
 
@@ -89,10 +89,13 @@ def _has_pinned(model: LoadModel) -> BoolArray:
 
 
 def _with_slots(model: LoadModel, batch: BatchShape, n: int, capacity: float) -> BatchShape:
-    """New nodes have the slots of today's, in proportion to their capacity, and the reference speed."""
-    per_weight = float(batch.slots.sum() / model.capacity.sum())
+    """New nodes have the slots of today's, in proportion to their capacity, and the reference speed; a slow node of
+    today's has as many slots as if it were not."""
+    per_weight = float(batch.slots.sum() / (model.capacity / batch.speed).sum())
     return batch.with_nodes(n, max(1, round(per_weight * capacity)))
 
 
-def _with_limits(resource: Resource, n: int) -> Resource:
-    return dataclasses.replace(resource, limit=np.append(resource.limit, np.full(n, resource.limit.max())))
+def _with_limits(model: LoadModel, resource: Resource, n: int) -> Resource:
+    """A marked node may be one that is gone, which may hold all: it is no example."""
+    largest = float(resource.limit[~model.marked].max())
+    return dataclasses.replace(resource, limit=np.append(resource.limit, np.full(n, largest)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Resource
 from streamjob_planners.what_if import choose_marks, with_extra_nodes, with_marks
 
@@ -18,6 +19,25 @@ def test_extra_nodes_are_empty_open_and_share_the_load(small_model):
     assert measures.mean_utilisation(wider) == 10.0
     assert wider.resources[0].limit.tolist() == [5.0, 7.0, 7.0, 7.0]
     assert model.n_nodes == 2
+
+
+@pytest.mark.parametrize("speed", [(1.0, 1.0), (1.0, 0.3), (2.0, 1.0)])
+def test_executors_that_are_slow_or_fast_today_say_nothing_of_the_slots_of_new_ones(small_model, speed):
+    slots, speeds = np.array([4, 8]), np.array(speed)
+    batch = BatchShape(
+        level=np.zeros(2, dtype=np.int64), task_s=np.ones(2), spread_s=np.zeros(2), slots=slots, speed=speeds
+    )
+    wider = with_extra_nodes(small_model([0, 1], [1.0, 1.0], n_nodes=2, capacity=slots / 4 * speeds, batch=batch), 1)
+    assert wider.batch.slots.tolist() == [4, 8, 4]
+    assert wider.batch.speed.tolist() == [*speed, 1.0]
+
+
+def test_a_node_that_is_to_go_says_nothing_of_the_memory_of_new_ones(small_model):
+    """One that is gone already may hold all, and its replacement comes the next moment."""
+    memory = Resource(name="memory", use=np.ones(3), limit=np.array([2.0, 1.5, 3.0]))
+    gone = np.array([False, False, True])
+    model = small_model([0, 1, 2], [30.0, 30.0, 30.0], n_nodes=3, resources=(memory,), marked=gone)
+    assert with_extra_nodes(model, 1).resources[0].limit.tolist() == [2.0, 1.5, 3.0, 2.0]
 
 
 def test_names_of_extra_nodes_do_not_clash(small_model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 
 from streamjob_planners.advice.more_groups import wanted
@@ -39,7 +40,7 @@ def too_heavy(plan: JobPlan, seconds: Mapping[int, Mapping[int, float]], slots: 
             continue
         heavy = [at for at, took_s in groups.items() if took_s > LEAST_EXCESS * total_s / slots]
         for partition in sorted(heavy, key=lambda at: -groups[at])[:MOST_TOLD]:
-            columns = ", ".join(operator.key)
+            columns = ", ".join(map(_in_sql, operator.key))
             found.append(
                 HeavyGroup(
                     operator=operator.number,
@@ -52,6 +53,11 @@ def too_heavy(plan: JobPlan, seconds: Mapping[int, Mapping[int, float]], slots: 
                 )
             )
     return tuple(found)
+
+
+def _in_sql(column: str) -> str:
+    """A column's name as Spark SQL reads it: in backticks where it is no plain word."""
+    return column if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", column) else "`" + column.replace("`", "``") + "`"
 
 
 def sentence(one: HeavyGroup) -> str:

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from streamjob_planners.batch.boundary import Boundary
+from streamjob_planners.batch.room import Room
 from streamjob_planners.model import LoadModel, Move
 
 LOOK_AHEAD = 4
@@ -36,16 +37,17 @@ def waves(model: LoadModel, moves: Sequence[Move], allowance_s: float) -> tuple[
     """All moves, boundary by boundary, in the plan's order, from today's placement.
 
     A wave ends before the move that would add more than `allowance_s` to its batch; it has one move at least. A later
-    move may join when the batch gets no longer. Raises ValueError for a model without `batch` and an allowance below 0.
+    move may join when the batch gets no longer and it takes no room from those before it. Raises ValueError for a
+    model without `batch` and an allowance below 0.
     """
     if model.batch is None:
         raise ValueError("batch: None given, waves need what a batch takes")
     if not allowance_s >= 0:
         raise ValueError(f"allowance_s: {allowance_s} given, 0 or more is needed")
-    boundary = Boundary(model, model.batch)
+    boundary, room = Boundary(model, model.batch), Room(model)
     made, left = [], list(moves)
     while left:
-        chosen = _one_wave(boundary, left, allowance_s)
+        chosen = _one_wave(boundary, room, left, allowance_s)
         made.append(_closed(boundary, [left[place] for place in chosen]))
         taken = set(chosen)
         left = [move for place, move in enumerate(left) if place not in taken]
@@ -57,7 +59,7 @@ def once_s(spread: Sequence[Wave]) -> float:
     return sum(wave.extra_s for wave in spread)
 
 
-def _one_wave(boundary: Boundary, moves: list[Move], allowance_s: float) -> list[int]:
+def _one_wave(boundary: Boundary, room: Room, moves: list[Move], allowance_s: float) -> list[int]:
     """The places of the moves that make the next wave; makes them."""
     boundary.make(moves[0].group, moves[0].target)
     chosen, reached = [0], 1
@@ -66,9 +68,11 @@ def _one_wave(boundary: Boundary, moves: list[Move], allowance_s: float) -> list
         reached += 1
     last = min(len(moves), reached + 1 + LOOK_AHEAD * len(chosen))
     most_s = max(allowance_s, boundary.extra_s)
-    chosen += [
-        place for place in range(reached + 1, last) if boundary.join(moves[place].group, moves[place].target, most_s)
-    ]
+    room.begin(moves[:reached], moves[reached : reached + 1])
+    for place, move in enumerate(moves[reached + 1 : last], reached + 1):
+        joins = room.beside(move) and boundary.join(move.group, move.target, most_s)
+        room.add(move, made=joins)
+        chosen += [place] * joins
     return chosen
 
 

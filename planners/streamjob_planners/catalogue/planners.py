@@ -24,7 +24,7 @@ PLANNERS = {
         source="After the resource distribution goals of Cruise Control.",
     ),
     "milp": Description(
-        what="Solves the integer program of load distance and draining.",
+        what="Solves an integer program, of the time of a batch or of the load distance, and of draining.",
         choose_when="There are few key groups, and a proof that nothing is better matters.",
         cost="Its deadline, unless it proves its plan earlier.",
         source="ALBIC paper, section 4.3.1.",

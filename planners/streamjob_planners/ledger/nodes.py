@@ -77,6 +77,14 @@ class Ledger:
             able &= (self._held + self.problem.uses[:, group, None] <= self.problem.limits).all(axis=0)
         return np.flatnonzero(able)
 
+    def open_to(self) -> BoolArray:
+        """True where a node may receive a group that is elsewhere: open, resources free; (n_groups, n_nodes)."""
+        problem = self.problem
+        able = np.tile(problem.open_nodes, (self.load.size, 1))
+        for held, use, limit in zip(self._held, problem.uses, problem.limits, strict=True):
+            able &= held + use[:, None] <= limit
+        return able
+
     def fits(self, group: int, node: int) -> bool:
         """Whether that node, other than the group's own, may receive it."""
         return bool(node != self.node_of[group] and self.takes(np.array([group]), np.array([node]))[0])

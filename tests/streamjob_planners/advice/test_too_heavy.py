@@ -20,6 +20,11 @@ def test_a_group_above_its_share_is_named_with_what_is_true_for_its_keys() -> No
     assert sentence(found).endswith("streamjob repartition CHECKPOINT --key-groups 16.")
 
 
+def test_columns_whose_names_spark_does_not_read_as_they_are_stand_in_backticks() -> None:
+    (found,) = too_heavy(plan(("_id", "Käufer", "a b", "2nd", "x`y")), {0: {0: 10.0, 7: 40.0}}, 4)
+    assert found.keys == "pmod(hash(_id, `Käufer`, `a b`, `2nd`, `x``y`), 8) = 7"
+
+
 def test_groups_that_slots_can_share_out_are_not_named() -> None:
     assert too_heavy(plan(("user",)), {0: dict.fromkeys(range(8), 10.0)}, 4) == ()
     assert too_heavy(plan(("user",)), {0: {**dict.fromkeys(range(7), 10.0), 7: 29.0}}, 4) == ()  # 1.17 shares

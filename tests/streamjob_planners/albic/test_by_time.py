@@ -12,7 +12,7 @@ from streamjob_planners.albic.improved import by_time, descent
 from streamjob_planners.albic.step_1_scores import beneficial_pairs
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.model import Budget, LoadModel, PlanParams
+from streamjob_planners.model import Budget, LoadModel, PlanParams, Resource
 from streamjob_planners.verify import ViolationCode, verify
 
 PERIOD_S = 10.0
@@ -91,6 +91,17 @@ def test_it_keeps_the_budget_pins_and_marks(talking) -> None:
     assert 0 < moved.sum() <= 12
     assert not (moved & held).any()
     assert not (found[moved] == 2).any()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_state_that_an_executor_has_no_memory_for_does_not_join_its_partner(talking, seed: int) -> None:
+    """The judge would refuse the whole plan: such a job would never be balanced."""
+    use = np.random.default_rng(seed).lognormal(0.0, 1.0, NODES * PER_NODE)
+    most = float(np.bincount(talking(0.5, seed).node_of, use).max())
+    model = talking(0.5, seed, resources=(Resource(name="memory", use=use, limit=np.full(NODES, most)),))
+    plan = registry.get("albic").solve(model, PARAMS, np.random.default_rng(0), lambda: 0.0)
+    assert verify(model, plan, PARAMS) == ()
+    assert plan.moves
 
 
 def _task(model: LoadModel) -> Task:

@@ -36,6 +36,14 @@ def test_collocation_grows_and_the_load_distance_is_kept(name, one_to_one):
     assert all(plan.after.load_distance <= 10.0 for plan in plans)
 
 
+@pytest.mark.parametrize("budget", [{"max_state_bytes": 99.0}, {"max_cost_s": 9.0, "max_migrations": 0}])
+def test_of_a_budget_that_pays_for_no_key_group_no_number_of_rounds_is_told(one_to_one, budget):
+    """Each key group has 100 bytes: the walk would never begin, however many rounds there are."""
+    (plan,), _ = _rounds("albic", one_to_one(6, 20, 6), 1, dataclasses.replace(PARAMS, budget=Budget(**budget)))
+    assert plan.moves == ()
+    assert not any("round(s)" in note for note in plan.notes)
+
+
 def test_long_chains_become_whole_at_the_pace_of_the_budget(one_to_one):
     plans, _ = _rounds("albic", one_to_one(6, 20, 20), 22)
     assert plans[-1].after.collocation_factor == 100.0

@@ -10,7 +10,7 @@ import pytest
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch.waves import once_s, waves
-from streamjob_planners.model import GroupId, LoadModel, Move
+from streamjob_planners.model import GroupId, LoadModel, Move, Resource
 from streamjob_planners.ordering import ordered_moves
 
 
@@ -55,6 +55,17 @@ def drawn(seed: int, n_groups: int, n_nodes: int, n_levels: int) -> tuple[LoadMo
     )
     target = np.where(rng.random(n_groups) < 0.5, rng.integers(0, n_nodes, n_groups), model.node_of)
     return dataclasses.replace(model, batch=shape), list(ordered_moves(model, target))
+
+
+def test_no_move_takes_the_room_that_an_earlier_one_waits_for() -> None:
+    """Both want to go to a node that takes one of them at a time; the lighter would join at no cost."""
+    model = model_of([5.0, 5.0, 1.0, 9.0], [0, 0, 0, 1], [9.0, 1.0, 0.5, 0.1], n_nodes=3)
+    to = np.array([1, 2, 2, 1])
+    for limit, joined in ((10.0, [0, 2]), (4.5, [0])):
+        memory = Resource(name="memory", use=np.array([1.0, 4.0, 1.0, 1.0]), limit=np.full(3, limit))
+        held = dataclasses.replace(model, resources=(memory,))
+        plan = [move for group in (0, 1, 2) for move in ordered_moves(held, to) if move.group == group]
+        assert [move.group for move in waves(held, plan, 0.1)[0].moves] == joined
 
 
 def alone_s(model: LoadModel, node_of: np.ndarray, move: Move) -> float:

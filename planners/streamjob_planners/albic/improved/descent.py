@@ -16,7 +16,9 @@ from streamjob_planners import measures
 from streamjob_planners.albic.task import Task
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.collocation.graph import affinity, undirected
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import FloatArray, IntArray, LoadModel
+from streamjob_planners.problem import compile_problem
 
 MOST_CELLS = 4_000_000
 """Key groups times nodes beyond which one look at all moves would take the whole time."""
@@ -42,23 +44,25 @@ class Ground:
 
 
 def descended(task: Task) -> IntArray:
-    """Today's placement after the best moves, one by one, that the budget pays and that pay for themselves."""
+    """Today's placement after the best moves, one by one, that there is room for, that the budget pays and that pay for
+    themselves."""
     ground = _ground(task.model)
     if ground is None:
         return task.model.node_of
     model, cost, left = task.model, task.prices.cost, task.prices.limit
-    node_of = model.node_of.copy()
+    books = Ledger(compile_problem(model, task.params))
     while not task.past(UNTIL):
-        gain_s = _gains_s(ground, node_of)
-        free = (cost <= left) & ~model.pinned & (node_of == model.node_of)
-        pays = (gain_s * task.params.payback_batches > model.migration_cost_s[:, None]) & free[:, None] & ~model.marked
+        gain_s = _gains_s(ground, books.node_of)
+        free = (cost <= left) & ~model.pinned & (books.node_of == model.node_of)
+        pays = (
+            (gain_s * task.params.payback_batches > model.migration_cost_s[:, None]) & free[:, None] & books.open_to()
+        )
         worth = np.where(pays, gain_s / np.maximum(cost, 1e-9)[:, None], 0.0)
         group, node = np.unravel_index(int(worth.argmax()), worth.shape)
-        if worth[group, node] <= 0.0:
+        if worth[group, node] <= 0.0 or not books.move(int(group), int(node)):
             break
         left -= float(cost[group])
-        node_of[group] = node
-    return node_of
+    return books.node_of
 
 
 def _ground(model: LoadModel) -> Ground | None:

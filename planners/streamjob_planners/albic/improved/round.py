@@ -55,14 +55,15 @@ class Round:
 
     def walked(self, node_of: IntArray) -> IntArray:
         """Towards a target with more local traffic, if one is worth its moves."""
-        left = self._task.left(node_of)
-        if self._graph is None or left.limit <= 0.0 or self._task.expired():
+        left, whole = self._task.left(node_of), self._task.prices
+        never = not bool((whole.cost <= whole.limit).any())  # no budget like this one pays for any key group
+        if self._graph is None or never or left.limit <= 0.0 or self._task.expired():
             return node_of
         model = self._task.moved(node_of)
         target = choose_target(self._task, model, self._graph, self._pairs, self._settings)
         if target is None:
             return node_of
-        self.notes.append(_walk_note(model, target, self._task.prices))
+        self.notes.append(_walk_note(model, target, whole))
         unit_of = self._walkers(model, target, left)
         walk = start_walk(model, self._graph, unit_of, target.node_of, left)
         return walk_towards(walk, self._bands(target), self._task.expired)[unit_of]
