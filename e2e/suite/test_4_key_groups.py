@@ -89,7 +89,9 @@ def _changed(job: Job, before: Before, wanted: int) -> str:
     job.feed.rate = QUIET  # what gathers meanwhile is one batch of executors that have just started
     job.until(lambda one: _runs_again(job, one, before), CHANGED_S, "another driver is Ready")
     ready_s = time.monotonic() - begun_s
+    then = len(finished_batches(job.volume / "totals"))
     job.until(lambda one: one["keyGroups"].get("now") == wanted, STEADY_S, f"{wanted} key groups were measured")
+    job.until(lambda _: len(finished_batches(job.volume / "totals")) > then, STEADY_S, "a batch of the next driver")
     assert _stores(job.volume / "checkpoint") == {wanted}
     away = f"the next driver Ready after {ready_s:.0f} s, {_silent_s(job, before):.0f} s without results"
     return f"{before.key_groups} key groups became {wanted}: {away}"
