@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import measures
+from streamjob_planners.arrays import sums
 from streamjob_planners.model import BoolArray, Budget, FloatArray, IntArray, LoadModel, PlanParams
 
 ROUNDING = 1e-9
@@ -65,7 +66,7 @@ def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
     for column in np.flatnonzero(np.isfinite(allowances)):
         movable &= prices[:, column] <= allowances[column]
     open_nodes = ~model.marked
-    uses, limits = _resources(model)
+    uses, limits = resources_of(model)
     return Problem(
         model=model,
         params=params,
@@ -103,11 +104,14 @@ def _allowances(budget: Budget) -> FloatArray:
     return np.array([np.inf if limit is None else limit * (1 + ROUNDING) for limit in limits])
 
 
-def _resources(model: LoadModel) -> tuple[FloatArray, FloatArray]:
-    uses = np.zeros((len(model.resources), model.n_groups))
-    limits = np.zeros((len(model.resources), model.n_nodes))
-    for row, resource in enumerate(model.resources):
-        uses[row] = resource.use
-        today = np.bincount(model.node_of, resource.use, model.n_nodes)
-        limits[row] = np.maximum(resource.limit, today) * (1 + ROUNDING)
-    return uses, limits
+def resources_of(model: LoadModel) -> tuple[FloatArray, FloatArray]:
+    """Uses of further resources, (n_resources, n_groups), and limits, (n_resources, n_nodes): see Problem."""
+    count = len(model.resources)
+    uses = np.array([one.use for one in model.resources], dtype=np.float64).reshape(count, model.n_groups)
+    limits = np.array([one.limit for one in model.resources], dtype=np.float64).reshape(count, model.n_nodes)
+    return uses, np.maximum(limits, held_by(model.node_of, uses, model.n_nodes)) * (1 + ROUNDING)
+
+
+def held_by(node_of: IntArray, uses: FloatArray, n_nodes: int) -> FloatArray:
+    """What nodes hold of further resources at a placement, (n_resources, n_nodes)."""
+    return np.array([sums(node_of, use, n_nodes) for use in uses], dtype=np.float64).reshape(len(uses), n_nodes)

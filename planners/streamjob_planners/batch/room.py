@@ -6,20 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamjob_planners.arrays import FloatArray, sums
+from streamjob_planners.arrays import FloatArray
 from streamjob_planners.model import LoadModel, Move
-from streamjob_planners.problem import ROUNDING
+from streamjob_planners.problem import held_by, resources_of
 
 
 class Room:
     """Further resources of a model's nodes, from today's placement on."""
 
     def __init__(self, model: LoadModel) -> None:
-        self._uses = np.array([one.use for one in model.resources]).reshape(len(model.resources), model.n_groups)
-        held = [sums(model.node_of, use, model.n_nodes) for use in self._uses]
-        self._held: FloatArray = np.array(held, dtype=np.float64).reshape(len(held), model.n_nodes)
-        limits = np.array([one.limit for one in model.resources]).reshape(self._held.shape)
-        self._limits: FloatArray = np.maximum(limits, self._held) * (1 + ROUNDING)
+        self._uses, self._limits = resources_of(model)
+        self._held: FloatArray = held_by(model.node_of, self._uses, model.n_nodes)
         self._coming: FloatArray = np.zeros(self._held.shape)
 
     def begin(self, made: Sequence[Move], waiting: Sequence[Move]) -> None:

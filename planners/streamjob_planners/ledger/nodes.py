@@ -10,7 +10,7 @@ import numpy as np
 
 from streamjob_planners import measures
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
-from streamjob_planners.problem import Problem
+from streamjob_planners.problem import Problem, held_by
 
 
 class Ledger:
@@ -31,9 +31,7 @@ class Ledger:
         self.load: FloatArray = np.array(model.load, dtype=np.float64)
         self.loads: FloatArray = measures.node_loads(model, self.node_of)
         self.spent: FloatArray = problem.spent(self.node_of)
-        self._held: FloatArray = np.array(
-            [np.bincount(self.node_of, use, model.n_nodes) for use in problem.uses]
-        ).reshape(len(problem.uses), model.n_nodes)
+        self._held: FloatArray = held_by(self.node_of, problem.uses, model.n_nodes)
         self._limited = np.flatnonzero(np.isfinite(problem.allowances)).tolist()
 
     def utilisation(self) -> FloatArray:
