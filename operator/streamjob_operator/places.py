@@ -38,6 +38,10 @@ class Places:
         """When it was given its newest place, in places given; 0 for never."""
         return self._last.get(namespace, 0)
 
+    def order(self, namespace: str, *, asked: bool) -> tuple[int, bool, int]:
+        """Who has least comes first; of those that have as few, one that a person waits in."""
+        return self.has(namespace), not asked, self.last(namespace)
+
     def take(self, namespace: str) -> None:
         """One more is its own."""
         self._taken[namespace] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from streamjob_operator.places import Places
@@ -69,10 +69,11 @@ class PlanningQueue(Generic[W]):
         shared = self._shared()
         able = [one for one in self._waiting if self._may(one, shared=shared)] if self._free else []
         asked = {one.namespace for one in able if one.asked}
-        return min(able, key=lambda one: (*self._order(one.namespace, asked), not one.asked), default=None)
 
-    def _order(self, namespace: str, asked: Set[str]) -> tuple[int, bool, int]:
-        return self._places.has(namespace), namespace not in asked, self._places.last(namespace)
+        def order(one: _Asker) -> tuple[int, bool, int, bool]:
+            return *self._places.order(one.namespace, asked=one.namespace in asked), not one.asked
+
+        return min(able, key=order, default=None)
 
     def _may(self, one: _Asker, *, shared: bool) -> bool:
         return self._places.may(one.namespace, shared=shared) and (not one.large or self._large < self._most_large)

@@ -120,4 +120,4 @@ class FairPool:
             del self._waiting[waiter.key]
 
     def _order(self, namespace: str) -> tuple[int, bool, int]:
-        return self._places.has(namespace), not self._lines[namespace].asked, self._places.last(namespace)
+        return self._places.order(namespace, asked=bool(self._lines[namespace].asked))
