@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import click
 
+from streamjob_operator.spec.job import URL, URL_HINT
 from streamjob_operator.spec.quantities import format_duration, parse_duration
 
 
@@ -60,12 +61,8 @@ def address(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     return value
 
 
-_WEB = re.compile(r"https?://[^\s/?#]+(?:/[^\s?#]*)?")
-
-
 def web_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     """Callback of an option that takes the address of a web server, in the form in which a StreamJob has it."""
-    if value is not None and not _WEB.fullmatch(value):
-        hint = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
-        raise click.BadParameter(f"'{value}' given; {hint}")
+    if value is not None and not re.fullmatch(URL, value):
+        raise click.BadParameter(f"'{value}' given; {URL_HINT}")
     return value

@@ -20,7 +20,7 @@ API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
 NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _NAME_HINT = "1 to 63 lower-case letters, digits and '-' are needed, with a letter or digit at both ends"
-_URL = r"https?://[^\s/?#]+(?:/[^\s?#]*)?"
+URL = r"https?://[^\s/?#]+(?:/[^\s?#]*)?"
 """Without a query or a fragment: a question's path is put behind it, and would be left out, so that whoever writes a
 StreamJob could have any page of the operator's network asked for."""
 _HEADER = r"[A-Za-z0-9-]{1,100}"
@@ -39,7 +39,7 @@ _HEADERS_RULE = Rule(
     told=told(f"%s: {_HEADERS_HINT}", f"self.filter({_WRONG_HEADER})[0]"),
 )
 _STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod"
-_URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
+URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
 
 
 def _headers(given: dict[str, str]) -> dict[str, str]:
@@ -110,7 +110,7 @@ class Tls(Part):
 class Prometheus(Part):
     """A Prometheus that scrapes the agent."""
 
-    url: Annotated[str, shaped(_URL, _URL_HINT), matches(_URL, _URL_HINT)] = Field(max_length=2000)
+    url: Annotated[str, shaped(URL, URL_HINT), matches(URL, URL_HINT)] = Field(max_length=2000)
     """Its address, http or https. Required."""
 
     auth: Auth | None = None

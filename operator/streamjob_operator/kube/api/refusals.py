@@ -19,6 +19,10 @@ class Refused(Exception):
         self.message = message
 
 
+class Forbidden(Refused):
+    """403: rights, or a rule of the cluster, do not allow it."""
+
+
 class NotFound(Refused):
     """404: the object, its namespace, or its kind is not there."""
 
@@ -35,7 +39,7 @@ UNKNOWN = 401
 WHO_ASKS = "The API server does not know who asks (401 Unauthorized): the token or certificate is wrong or has expired."
 """In place of its own sentence, which is one word."""
 
-_KINDS: Mapping[int, type[Refused]] = {404: NotFound, 409: Conflict, 410: Gone}
+_KINDS: Mapping[int, type[Refused]] = {403: Forbidden, 404: NotFound, 409: Conflict, 410: Gone}
 
 
 def refusal(error: ApiException) -> Refused:

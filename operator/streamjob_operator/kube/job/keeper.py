@@ -205,8 +205,14 @@ class Keeper:
                 self._due = found
                 return CYCLE_DUE
             looked = followed(found.handled, refresh=steering.refresh)  # with what came of it: who waits reads that
-            write, asked = (lambda told: self._write(found, told, looked)), steering.refresh is not None
-            if self._cycling.run(reading, facts, found.known, write, asked=asked):
+            acted = self._cycling.run(
+                reading,
+                facts,
+                found.known,
+                lambda told: self._write(found, told, looked),
+                asked=steering.refresh is not None,
+            )
+            if acted:
                 return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
-from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.api.refusals import Forbidden, Refused
 from streamjob_operator.kube.driver.foreign import NAME_LABELS
 from streamjob_operator.kube.driver.naming import DRIVER_ROLE, SPARK_ROLE
 from streamjob_operator.kube.pods.executors import APPLICATION
@@ -22,7 +22,6 @@ RELIST_S = 120.0
 MOST_SINGLES = 50
 """Documents of one kind that are read one by one; of more all are read, in pages."""
 RETRY_S = 2.0
-FORBIDDEN = 403
 SELECTORS = {PODS: SPARK_ROLE}
 """Of all pods, those of Spark's are watched: drivers of cluster mode, our own, and all executors."""
 
@@ -72,9 +71,7 @@ def _each(
         try:
             for store in stores.values():
                 work(store, namespace)
-        except Refused as refusal:
-            if refusal.status != FORBIDDEN:
-                raise
+        except Forbidden as refusal:
             refused.append((namespace, refusal))
     if len(refused) == max(1, len(namespaces)):
         raise refused[0][1]
