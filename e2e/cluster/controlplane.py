@@ -23,6 +23,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from e2e.cluster import binary, pki
+from e2e.cluster.network import in_url
 from e2e.cluster.process import Process, free_ports
 
 START_S = 90.0
@@ -55,7 +56,7 @@ class ControlPlane:
         for part in _PARTS:
             (self.folder / part).symlink_to(kube.resolve())
         self._client, self._peer, self._secure = free_ports(3)
-        self.server = f"https://{f'[{place.host}]' if ':' in place.host else place.host}:{self._secure}"
+        self.server = f"https://{in_url(place.host)}:{self._secure}"
         self.authority = pki.Authority.make(self.folder / "pki")
         self._keys = pki.service_account_keys(self.authority.folder)
         self._admin = self.authority.client("admin", "system:masters")

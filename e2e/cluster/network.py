@@ -41,7 +41,7 @@ class Site:
     @property
     def host(self) -> str:
         """Its address as a URL has it."""
-        return self.address if self._version == 4 else f"[{self.address}]"
+        return in_url(self.address)
 
     def on(self, device: str, bits: tuple[int, int]) -> Command:
         """Give the device its address, with so many bits of the network's by IPv4 and by IPv6. Nobody else may have it,
@@ -85,6 +85,11 @@ KNOWN = {
         all_="::/0",
     ),
 }
+
+
+def in_url(address: str) -> str:
+    """An address as a URL has it."""
+    return f"[{address}]" if ":" in address else address
 
 
 def wanted(environment: Mapping[str, str] = os.environ) -> Addresses:

@@ -70,7 +70,7 @@ def run(cases: list[Case], folder: Path, tell: Callable[[Outcome], None], parall
     if program is None:
         raise SystemExit(prometheus.HOW_TO_GET)
     with ControlPlane(binary.get()) as plane, ThreadPoolExecutor(parallel) as pool:
-        _install(Kubectl(plane.kubeconfig))
+        install(Kubectl(plane.kubeconfig))
 
         def one(at: int, case: Case) -> Outcome:
             with _plane_for(case, plane) as theirs:
@@ -88,11 +88,12 @@ def _plane_for(case: Case, shared: ControlPlane) -> Iterator[ControlPlane]:
         yield shared
         return
     with ControlPlane(binary.get()) as own:
-        _install(Kubectl(own.kubeconfig))
+        install(Kubectl(own.kubeconfig))
         yield own
 
 
-def _install(kubectl: Kubectl) -> None:
+def install(kubectl: Kubectl) -> None:
+    """Our kinds, until they can be used."""
     for file in sorted((ROOT / "crds").glob("*.yaml")):
         kubectl("apply", "--server-side", f"--filename={file}")
     kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", "--all")

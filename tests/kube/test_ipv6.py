@@ -11,11 +11,9 @@ from e2e.cluster import binary
 from e2e.cluster import prometheus as program
 from e2e.cluster.controlplane import LOOPBACK_6, ControlPlane
 from e2e.cluster.kubectl import Kubectl
-from e2e.faults.__main__ import Place, outcome_of
+from e2e.faults.__main__ import Place, install, outcome_of
 from e2e.faults.cases import CASES
 from test_faults import CONVERGE_S
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def plane() -> Iterator[ControlPlane]:
     kube = binary.find()
     assert kube is not None, binary.HOW_TO_GET
     with ControlPlane(kube, place=LOOPBACK_6) as plane:
-        Kubectl(plane.kubeconfig)("apply", "--server-side", f"--filename={ROOT / 'crds'}")
+        install(Kubectl(plane.kubeconfig))
         yield plane
 
 

@@ -8,6 +8,8 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from streamjob_agent.listening import shown
+
 ACCOUNT_FOLDER = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -37,9 +39,8 @@ def in_cluster(environ: Mapping[str, str], folder: pathlib.Path = ACCOUNT_FOLDER
         raise OSError(
             "neither KUBECONFIG nor KUBERNETES_SERVICE_HOST and _PORT are set: where the API server is unknown"
         )
-    shown = f"[{host}]" if ":" in host else host
     return Access(
-        server=f"https://{shown}:{port}",
+        server=f"https://{shown(host)}:{port}",
         trust=lambda: ssl.create_default_context(cafile=str(folder / "ca.crt")),
         authorization=lambda: f"Bearer {(folder / 'token').read_text(encoding='ascii').strip()}",
     )

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from streamjob_agent.listening import shown
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.agent_http.client import AgentClient
 from streamjob_operator.agent_http.metrics import AgentMetrics
@@ -139,8 +140,7 @@ def _url(look: Look) -> str:
         raise Unavailable("The agent has not said yet at which port it can be reached.")
     if found.address is None:
         raise Unavailable("The driver's pod has no address yet.")
-    host = found.address
-    return f"http://{f'[{host}]' if ':' in host else host}:{found.port}"
+    return f"http://{shown(found.address)}:{found.port}"
 
 
 def _status(look: Look) -> AgentStatus:
