@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -152,7 +153,7 @@ class Installed:
             return status_from_json(answer.read().decode())
 
     def assign(self, query: Any, **fields: Any) -> None:
-        """The next generation for a query; raises HTTPError when it is refused."""
+        """The next generation for a query; raises HTTPError with the agent's sentence when it is refused."""
         self._generation += 1
         application = self.session.sparkContext.applicationId
         assignment = Assignment(
@@ -161,7 +162,11 @@ class Installed:
         body = assignment_to_json(assignment).encode()
         headers = {"Authorization": f"Bearer {tokens.find(self.address)}"}
         request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT", headers=headers)
-        urllib.request.urlopen(request, timeout=10).close()
+        try:
+            urllib.request.urlopen(request, timeout=10).close()
+        except urllib.error.HTTPError as error:
+            error.msg = error.read().decode().strip()
+            raise
 
     def until(
         self, what: str, holds: Callable[[AgentStatus], Any], meanwhile: Callable[[], None] | None = None
