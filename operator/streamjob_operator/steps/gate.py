@@ -137,7 +137,7 @@ def _moves(case: Case) -> tuple[Case, Worth]:
     if waits is not None:
         return case, waits
     for waiting in _waiting_plans(case):
-        again = dataclasses.replace(case, resized=waiting)
+        again = dataclasses.replace(case, resized=waiting, kept_back=None)
         judged = _all_worth(again)
         if judged.act or (case.resizes and waiting.plan.moves == ()):
             return again, judged
@@ -196,8 +196,9 @@ def _all_worth(case: Case) -> Worth:
 
 def _worth(case: Case, plan: Plan) -> Worth:
     judged = worth(case.resized.model, plan, case.job.spec.balancing, case.standing)
-    if case.kept_back is not None and not judged.act:
-        judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
+    if case.kept_back is not None and not (judged.act and plan is not case.resized.plan):
+        reason = judged.reason if judged.act else Reason.MEMORY_TOO_SMALL
+        judged = Worth(act=judged.act, reason=reason, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
     model = case.resized.model
     too_large = unpredicted(case.snapshot, model.n_nodes) if model.batch is None else None
