@@ -19,6 +19,7 @@ from e2e.suite.topic import Topic
 
 NAME = NAMESPACE = "parcels"
 LOOK_S, PODS_S = 0.7, 45.0
+AGENT_PORT = 7980
 Status = dict[str, Any]
 
 
@@ -77,6 +78,12 @@ class Job:
     def map(self) -> dict[str, Any]:
         """The PartitionMap."""
         return self.kubectl.get("partitionmap", self.name)
+
+    def agent_page(self) -> str:
+        """What the driver's agent measures, as Prometheus reads it."""
+        pod = self.kubectl.get("pod", *self.pods("driver"))["metadata"]
+        path = f"/api/v1/namespaces/{pod['namespace']}/pods/{pod['name']}:{AGENT_PORT}/proxy/metrics"
+        return self.kubectl("get", "--raw", path)
 
     def pods(self, role: str) -> dict[str, str]:
         """Names and uids of pods of a role that have not ended and are not about to."""
