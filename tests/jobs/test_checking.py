@@ -19,7 +19,7 @@ def a_batch(checkpoint: Path, number: int, steps: list[int | None], clock_ms: in
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True, exist_ok=True)
     offsets = ["-" if step is None else json.dumps({"logOffset": step}) for step in steps]
-    lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": clock_ms}), *offsets]
+    lines = ["v1", json.dumps({"batchWatermarkMs": 7, "batchTimestampMs": clock_ms}), *offsets]
     (checkpoint / "offsets" / str(number)).write_text("\n".join(lines))
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
 
@@ -50,9 +50,9 @@ def test_rows_are_those_of_the_steps_since_the_batch_before(tmp_path: Path) -> N
     a_batch(tmp_path, 2, [2, 0], clock_ms=3)
     assert reached(tmp_path) == (3, 1)
     assert taken(tmp_path) == [
-        Taken(rows={"a": [{"k": 0}]}, clock_ms=1),
-        Taken(rows={"a": [{"k": 1}, {"k": 2}], "b": [{"k": 7}]}, clock_ms=2),
-        Taken(rows={}, clock_ms=3),
+        Taken(rows={"a": [{"k": 0}]}, clock_ms=1, watermark_ms=7),
+        Taken(rows={"a": [{"k": 1}, {"k": 2}], "b": [{"k": 7}]}, clock_ms=2, watermark_ms=7),
+        Taken(rows={}, clock_ms=3, watermark_ms=7),
     ]
 
 
