@@ -1,7 +1,7 @@
 """NEXMark's auction site: 1 person, 3 auctions and 46 bids in each 50 events, with hot sellers, auctions and bidders.
 
-Ratios are those of the benchmark as Beam and Flink generate it. There every second bid goes to one hot auction, three in
-four bids come from one bidder, and three in four auctions are one seller's; ours go to the newest hundred of each by
+Ratios are those of the benchmark as Beam and Flink generate it. There every second bid goes to one hot auction, three
+in four bids come from one bidder, and three in four auctions are one seller's; ours go to the newest hundred of each by
 Zipf's law. Names and prices are ours, too. Two in a hundred bids come late, some of them too late for their window.
 """
 
