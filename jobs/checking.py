@@ -24,9 +24,12 @@ def check(job: Job, given: pathlib.Path, folder: pathlib.Path, took: Took = take
 def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path, took: Took = taken) -> list[str]:
     """What is wrong with one query: input that no batch took in, and every batch that is not as it should be.
 
-    Where no batch should have a row there is nothing to be right: that is told, too.
+    Where no batch should have a row there is nothing to be right: that is told, too. ValueError without a checkpoint.
     """
-    batches = took(folder / "checkpoint" / query.name)
+    checkpoint = folder / "checkpoint" / query.name
+    if not (checkpoint / "commits").is_dir():
+        raise ValueError(f"out: {folder} given; {query.name} has committed no batch in it.")
+    batches = took(checkpoint)
     right = query.answer(batches)
     outputs = [read_output(folder / "output" / query.name, number) for number in range(len(batches))]
     told = [*_not_taken(job, batches, given), *_silent(right)]

@@ -68,6 +68,11 @@ def publish_at(
         time.sleep(max(0.0, due_s - time.monotonic()))
 
 
+def following(folder: pathlib.Path) -> int:
+    """The number of a stream's next batch, behind those that its folder has."""
+    return max((int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal()), default=-1) + 1
+
+
 def chunks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
     """The rows, `size` at a time."""
     while some := list(itertools.islice(rows, size)):

@@ -108,6 +108,12 @@ def a_job(folder: Path) -> tuple[Job, list[Path]]:
     return job, sorted((folder / "in" / "a").iterdir())
 
 
+def test_a_folder_without_a_run_is_a_sentence(tmp_path: Path) -> None:
+    job, _ = a_job(tmp_path)
+    with pytest.raises(ValueError, match="out: .*elsewhere given; q has committed no batch in it"):
+        check(job, tmp_path / "in", tmp_path / "elsewhere")
+
+
 def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
     job, (first, second) = a_job(tmp_path)
     assert (read_rows(first), read_rows(second)) == (ROWS[:1], ROWS[1:])
