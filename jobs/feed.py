@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import pathlib
 import time
@@ -56,11 +57,17 @@ def publish_at(
 ) -> None:
     """Batches at a rate, for a job that runs beside: `count` of them, or until it is stopped.
 
-    Each is handed to `also`, too, once its files are there.
+    They come `every_s`, or as much later or sooner as a whole number of rows takes at that rate. Each is handed to
+    `also`, too, once its files are there. ValueError for a rate or a time that is none.
     """
+    for name, value in (("rate", rate_rps), ("every", every_s)):
+        if not (0.0 < value < math.inf):
+            raise ValueError(f"{name}: {value:g} given; it is more than 0.")
+    rows = max(1, round(rate_rps * every_s))
+    every_s = rows / rate_rps
     prepare(job, folder)
     due_s = time.monotonic()
-    for number, batch in enumerate(itertools.islice(batches(job, seed, max(1, round(rate_rps * every_s))), count)):
+    for number, batch in enumerate(itertools.islice(batches(job, seed, rows), count)):
         publish(batch, folder, number)
         if also is not None:
             also(batch)

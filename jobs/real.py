@@ -1,7 +1,7 @@
 """The papers' own data sets, as their publishers give them: lines of a downloaded file to rows of a stream.
 
-Nothing is downloaded here. Formats are those that their publishers describe; a line that is no record is left out. Files
-are not in the order of time: Wikipedia's has an article after another, Airline On-Time a courier after another.
+Nothing is downloaded here. Formats are those that their publishers describe; a line that is no record is left out.
+Files are not in the order of time: Wikipedia's has an article after another, Airline On-Time a courier after another.
 """
 
 from __future__ import annotations

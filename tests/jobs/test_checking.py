@@ -110,7 +110,7 @@ def a_job(folder: Path) -> tuple[Job, list[Path]]:
 
 def test_a_folder_without_a_run_is_a_sentence(tmp_path: Path) -> None:
     job, _ = a_job(tmp_path)
-    with pytest.raises(ValueError, match="out: .*elsewhere given; q has committed no batch in it"):
+    with pytest.raises(ValueError, match=r"out: .*elsewhere given; q has committed no batch in it"):
         check(job, tmp_path / "in", tmp_path / "elsewhere")
 
 

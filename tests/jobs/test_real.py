@@ -47,7 +47,7 @@ def test_packets_have_milliseconds_of_the_trace() -> None:
 
 
 TORN = {
-    "edits": "REVISION 12 18202 Two words 2002-02-25T15:00:22Z Graham 26\nREVISION twelve 1 A 2002-02-25T15:00:22Z G 1\n",
+    "edits": "REVISION 12 18202 Two words 2002-02-25T15:00:22Z Graham 26\nREVISION x 1 A 2002-02-25T15:00:22Z G 1\n",
     "flights": "2008,2,30,620,WN,N428WN,90,14,IND,BWI\n2008,1,3,NA,WN,N428WN,90,14,IND,BWI\n2008,1,3,620,WN,N4",
     "packets": "a remark of exactly six words\n0.1 1 2 ? 2436 2\n",
 }
