@@ -99,7 +99,7 @@ def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
 
 
 def publish(args: argparse.Namespace) -> int:
-    """Input for a job that runs elsewhere."""
+    """Input for a job that runs elsewhere, behind what the folder has already."""
     job = find(args.job)
     with elsewhere.topics(args) as topics:
         also = None if topics is None else topics.add

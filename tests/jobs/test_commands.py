@@ -69,6 +69,20 @@ def test_feed_writes_the_batches_of_the_seed(tmp_path: Path) -> None:
     assert all((tmp_path / "one" / file).read_text() == (tmp_path / "other" / file).read_text() for file in files)
 
 
+def test_a_feed_that_is_started_again_goes_on_behind_what_is_there(tmp_path: Path) -> None:
+    """What a job has read already stays as it was read, and topics do not get it twice."""
+    words = ["feed", "ads-clicked", "--rate", "1000", "--every", "0.02", "--batches", "2", "--input"]
+    assert main([*words, str(tmp_path / "twice")]) == 0
+    first = tmp_path / "twice" / "shown" / "000000.json"
+    before = first.stat().st_mtime_ns
+    assert main([*words, str(tmp_path / "twice")]) == 0
+    assert main([*words[:-3], "--batches", "4", "--input", str(tmp_path / "once")]) == 0
+    assert first.stat().st_mtime_ns == before
+    for stream in ("shown", "clicks"):
+        twice, once = (sorted((tmp_path / name / stream).iterdir()) for name in ("twice", "once"))
+        assert [file.read_text() for file in twice] == [file.read_text() for file in once]
+
+
 def test_a_rate_is_kept_that_is_less_than_a_row_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row is the least that can come: it comes later instead."""
     slept_s: list[float] = []
