@@ -124,6 +124,18 @@ def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
     assert check(job, tmp_path / "in", tmp_path / "run")[0] == "q: 1 rows of a were taken in, 3 were given"
 
 
+def test_a_file_that_was_read_twice_does_not_make_up_for_one_that_was_not(tmp_path: Path) -> None:
+    """Each has as many rows as a batch is given."""
+    job, (first, second) = a_job(tmp_path)
+    second.write_text('{"k": 2}\n')
+    checkpoint = tmp_path / "run" / "checkpoint" / "q"
+    a_step(checkpoint, 0, "0", {0: first})
+    a_step(checkpoint, 0, "1", {1: first})
+    a_batch(checkpoint, 0, [0])
+    a_batch(checkpoint, 1, [1])
+    assert check(job, tmp_path / "in", tmp_path / "run")[0] == "q: 1 rows of a were not taken in, others more than once"
+
+
 def test_an_answer_without_a_row_says_nothing_and_is_told(tmp_path: Path) -> None:
     """A run of too few batches closes no window: whatever the query does would be right."""
     job, (first, second) = a_job(tmp_path)
