@@ -99,7 +99,7 @@ def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
 
 
 def publish(args: argparse.Namespace) -> int:
-    """Input for a job that runs elsewhere."""
+    """Input for a job that runs elsewhere, behind what the folder has already."""
     job = find(args.job)
     with elsewhere.topics(args) as topics:
         also = None if topics is None else topics.add
@@ -108,17 +108,27 @@ def publish(args: argparse.Namespace) -> int:
 
 
 def load(args: argparse.Namespace) -> int:
-    """A downloaded file of a real data set as input."""
-    from jobs.real import LOADERS
+    """A downloaded file of a real data set as input, in the order of time, behind what was loaded before."""
+    from jobs.real import LOADERS, in_order
 
     job = find(args.job)
     known = sorted(job.streams.keys() & LOADERS.keys())
     if args.stream not in known:
         raise ValueError(f"stream: {args.stream!r} given; {job.name} can load {', '.join(known) or 'none'}.")
+    if args.rows < 1:
+        raise ValueError(f"rows: {args.rows} given; a batch has 1 or more.")
+    if not args.file.is_file():
+        raise ValueError(f"file: {args.file} given; there is no such file.")
     feed.prepare(job, args.input)
+    first, sizes = feed.following(args.input / args.stream), list[int]()
     with args.file.open(encoding="utf-8", errors="replace", newline="") as lines:
-        for number, rows in enumerate(feed.chunks(LOADERS[args.stream](lines), args.rows)):
-            feed.publish({args.stream: rows}, args.input, number, changed_s=feed.FIRST_S + number)
+        rows = in_order(LOADERS[args.stream](lines), args.input)
+        for number, some in enumerate(feed.chunks(rows, args.rows), first):
+            feed.publish({args.stream: some}, args.input, number, changed_s=feed.FIRST_S + number)
+            sizes.append(len(some))
+    if not sizes:
+        raise ValueError(f"file: {args.file} given; no line of it is a record for {args.stream}.")
+    print(f"{job.name}: {sum(sizes)} rows of {args.stream} in {len(sizes)} batches")
     return 0
 
 

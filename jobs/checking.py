@@ -24,9 +24,12 @@ def check(job: Job, given: pathlib.Path, folder: pathlib.Path, took: Took = take
 def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path, took: Took = taken) -> list[str]:
     """What is wrong with one query: input that no batch took in, and every batch that is not as it should be.
 
-    Where no batch should have a row there is nothing to be right: that is told, too.
+    Where no batch should have a row there is nothing to be right: that is told, too. ValueError without a checkpoint.
     """
-    batches = took(folder / "checkpoint" / query.name)
+    checkpoint = folder / "checkpoint" / query.name
+    if not (checkpoint / "commits").is_dir():
+        raise ValueError(f"out: {folder} given; {query.name} has committed no batch in it.")
+    batches = took(checkpoint)
     right = query.answer(batches)
     outputs = [read_output(folder / "output" / query.name, number) for number in range(len(batches))]
     told = [*_not_taken(job, batches, given), *_silent(right)]
@@ -70,7 +73,9 @@ def counted(rows: Iterable[Row]) -> collections.Counter[str]:
 def _not_taken(job: Job, batches: Sequence[Taken], given: pathlib.Path) -> Iterator[str]:
     """Streams that the query reads and whose rows it did not read exactly once."""
     for stream in job.streams:
-        counts = [len(batch.rows.get(stream, ())) for batch in batches]
-        written = sum(len(read_rows(file)) for file in (given / stream).glob("*.json"))
-        if any(counts) and sum(counts) != written:
-            yield f"{sum(counts)} rows of {stream} were taken in, {written} were given"
+        found = counted(row for batch in batches for row in batch.rows.get(stream, ()))
+        written = counted(row for file in (given / stream).glob("*.json") for row in read_rows(file))
+        if found and found.total() != written.total():
+            yield f"{found.total()} rows of {stream} were taken in, {written.total()} were given"
+        elif found and found != written:
+            yield f"{(written - found).total()} rows of {stream} were not taken in, others more than once"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import pathlib
 import time
@@ -56,16 +57,30 @@ def publish_at(
 ) -> None:
     """Batches at a rate, for a job that runs beside: `count` of them, or until it is stopped.
 
-    Each is handed to `also`, too, once its files are there.
+    Those that the folder has of all streams are passed over: it goes on where it was stopped. The others come each
+    `every_s`, or as much later or sooner as a whole number of rows takes at that rate, and are handed to `also`, too,
+    once their files are there. ValueError for a rate or a time that is none.
     """
+    for name, value in (("rate", rate_rps), ("every", every_s)):
+        if not (0.0 < value < math.inf):
+            raise ValueError(f"{name}: {value:g} given; it is more than 0.")
+    rows = max(1, round(rate_rps * every_s))
+    every_s = rows / rate_rps
     prepare(job, folder)
+    first = min(following(folder / stream) for stream in job.streams)
+    given = itertools.islice(batches(job, seed, rows), first, None if count is None else first + count)
     due_s = time.monotonic()
-    for number, batch in enumerate(itertools.islice(batches(job, seed, max(1, round(rate_rps * every_s))), count)):
+    for number, batch in enumerate(given, first):
         publish(batch, folder, number)
         if also is not None:
             also(batch)
         due_s += every_s
         time.sleep(max(0.0, due_s - time.monotonic()))
+
+
+def following(folder: pathlib.Path) -> int:
+    """The number of a stream's next batch, behind those that its folder has."""
+    return max((int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal()), default=-1) + 1
 
 
 def chunks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:

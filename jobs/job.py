@@ -24,11 +24,13 @@ Read = Callable[[str], "DataFrame"]
 class Taken:
     """What one micro-batch of a query took in: rows by stream, none at all in a batch that only closes windows.
 
-    `clock_ms` is the batch's own time, milliseconds since 1970, which `current_timestamp` gives in it.
+    `clock_ms` is the batch's own time, milliseconds since 1970, which `current_timestamp` gives in it. `watermark_ms`
+    is the watermark that Spark says it had; None where nobody has asked.
     """
 
     rows: Batch
     clock_ms: int
+    watermark_ms: int | None = None
 
 
 Answer = Callable[[Sequence[Taken]], list[Rows]]

@@ -112,7 +112,7 @@ class Topics:
         numbers = numbered(checkpoint)
         if not numbers:
             return 0, 0.0
-        _, lines = logged(checkpoint / "offsets" / str(numbers[-1]))
+        lines = logged(checkpoint / "offsets" / str(numbers[-1])).offsets
         shares = [sum(ends.values()) / self._sizes[name] for name, ends in topics.reached(lines).items()]
         return len(numbers), 0.0 if "-" in lines else min(shares)
 

@@ -29,12 +29,22 @@ RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Amounts:
-    """How much of a job is run: batches of about `rows` rows, and key groups of each operator with state."""
+    """How much of a job is run: batches of about `rows` rows, and key groups of each operator with state.
+
+    ValueError where there would be none.
+    """
 
     seed: int
     rows: int
     batches: int
     key_groups: int
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "batches", "key_groups"):
+            if (given := getattr(self, name)) < 1:
+                raise ValueError(f"{name.replace('_', '-')}: {given} given; it is 1 or more.")
+        if self.seed < 0:
+            raise ValueError(f"seed: {self.seed} given; it is 0 or more.")
 
 
 def run_all(

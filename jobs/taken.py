@@ -6,6 +6,7 @@ in step M of source K. Answers need this, since it depends on batches what is la
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import urllib.parse
@@ -22,10 +23,11 @@ def taken(checkpoint: pathlib.Path) -> list[Taken]:
     before = [-1] * len(files)
     batches = []
     for number in numbered(checkpoint):
-        clock_ms, until = _offsets(checkpoint / "offsets" / str(number), len(files))
+        log = logged(checkpoint / "offsets" / str(number))
+        until = _steps(log, len(files))
         steps = zip(files, before, until, strict=True)
-        rows = [_between(of_source, low, high) for of_source, low, high in steps]
-        batches.append(Taken(rows=_merged(rows, checkpoint, number), clock_ms=clock_ms))
+        rows = _merged([_between(of_source, low, high) for of_source, low, high in steps], checkpoint, number)
+        batches.append(Taken(rows=rows, clock_ms=log.clock_ms, watermark_ms=log.watermark_ms))
         before = until
     return batches
 
@@ -38,10 +40,26 @@ def numbered(checkpoint: pathlib.Path) -> list[int]:
     return numbers
 
 
-def logged(file: pathlib.Path) -> tuple[int, list[str]]:
-    """A batch's clock, ms, and the offset of each source as it stands in the log, "-" for none."""
-    _, metadata, *offsets = file.read_text(encoding="utf-8").splitlines()
-    return int(json.loads(metadata)["batchTimestampMs"]), offsets
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """What the log says of a batch: its clock and its watermark, ms, and the offset of each source, "-" for none."""
+
+    file: pathlib.Path
+    clock_ms: int
+    watermark_ms: int
+    offsets: list[str]
+
+
+def logged(file: pathlib.Path) -> Logged:
+    """A file of `offsets`."""
+    _, text, *offsets = file.read_text(encoding="utf-8").splitlines()
+    metadata = json.loads(text)
+    return Logged(
+        file=file,
+        clock_ms=int(metadata["batchTimestampMs"]),
+        watermark_ms=int(metadata["batchWatermarkMs"]),
+        offsets=offsets,
+    )
 
 
 def reached(checkpoint: pathlib.Path) -> tuple[int, int]:
@@ -49,8 +67,7 @@ def reached(checkpoint: pathlib.Path) -> tuple[int, int]:
     last = newest(checkpoint / "commits")
     if last < 0:
         return 0, 0
-    _, offsets = logged(checkpoint / "offsets" / str(last))
-    return last + 1, min(_step(one) for one in offsets) + 1
+    return last + 1, min(_step(one) for one in logged(checkpoint / "offsets" / str(last)).offsets) + 1
 
 
 def newest(log: pathlib.Path) -> int:
@@ -62,18 +79,17 @@ def _step(offset: str) -> int:
     return -1 if offset == "-" else int(json.loads(offset)["logOffset"])
 
 
-def _offsets(file: pathlib.Path, sources: int) -> tuple[int, list[int]]:
-    """A batch's clock, ms, and the last step of each source, -1 for none.
+def _steps(log: Logged, sources: int) -> list[int]:
+    """The last step of each source in a batch, -1 for none.
 
     A query that uses one stream several times has an offset for each use, though it reads it once.
     """
-    clock_ms, offsets = logged(file)
-    steps = [_step(one) for one in offsets]
+    steps = [_step(one) for one in log.offsets]
     if sources == 1:
         steps = sorted(set(steps))
     if len(steps) != sources:
-        raise ValueError(f"{file}: {len(steps)} offsets for {sources} sources.")
-    return clock_ms, steps
+        raise ValueError(f"{log.file}: {len(steps)} offsets for {sources} sources.")
+    return steps
 
 
 def _files(source: pathlib.Path) -> dict[int, list[pathlib.Path]]:

@@ -89,12 +89,13 @@ def taken(checkpoint: pathlib.Path, held: Logs) -> list[Taken]:
     before: Offsets = {}
     batches = []
     for number in numbered(checkpoint):
-        clock_ms, lines = logged(checkpoint / "offsets" / str(number))
-        until = reached(lines)
+        log = logged(checkpoint / "offsets" / str(number))
+        until = reached(log.offsets)
         rows = {
             name.rpartition(".")[2]: _between(held[name], before.get(name, {}), ends) for name, ends in until.items()
         }
-        batches.append(Taken(rows={stream: some for stream, some in rows.items() if some}, clock_ms=clock_ms))
+        some = {stream: own for stream, own in rows.items() if own}
+        batches.append(Taken(rows=some, clock_ms=log.clock_ms, watermark_ms=log.watermark_ms))
         before = {**before, **until}
     return batches
 

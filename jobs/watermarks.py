@@ -29,16 +29,23 @@ class Mark:
 def marks(taken: Sequence[Taken], *clocks: tuple[Times, int]) -> list[Mark]:
     """The watermark of each batch, (n_batches,), of a query whose `clocks` are event times and their delays, ms.
 
-    A batch has the watermark that all rows before it gave; that of several streams is the one furthest behind.
+    A batch has the watermark that all rows before it gave; that of several streams is the one furthest behind. A query
+    that is started again keeps it, but has forgotten how far each stream was: until all of them have brought rows
+    again, it may stay further behind than the rows say. There Spark's word counts, and never for a later one.
     """
-    newest, found = [0] * len(clocks), [Mark(late_ms=0, now_ms=0)]
+    newest, found = [0] * len(clocks), list[Mark]()
+    late_ms = 0
     for one in taken:
+        now_ms = max(late_ms, min(newest))
+        if len(clocks) > 1 and one.watermark_ms is not None:
+            now_ms = max(late_ms, min(now_ms, one.watermark_ms))
+        found.append(Mark(late_ms=late_ms, now_ms=now_ms))
         newest = [
             max(reached, *(at - delay_ms for at in times(one)), 0)
             for reached, (times, delay_ms) in zip(newest, clocks, strict=True)
         ]
-        found.append(Mark(late_ms=found[-1].now_ms, now_ms=max(found[-1].now_ms, min(newest))))
-    return found[:-1]
+        late_ms = now_ms
+    return found
 
 
 def column(stream: str, name: str = "at_ms") -> Times:

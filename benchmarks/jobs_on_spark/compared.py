@@ -91,10 +91,11 @@ def verdict(row: Row, plain: Row | None, name: str = "p50") -> str:
     if row.ratios[name].trials == 1:
         return ONE_ROUND
     ratio, least = row.ratios[name], noise(plain)
-    low, high = ratio.mean - ratio.spread / 2, ratio.mean + ratio.spread / 2
-    if high < 1.0 - least:
+    # One round may lie this far from the mean: where all others lie at the other end.
+    apart = ratio.spread * (ratio.trials - 1) / ratio.trials
+    if ratio.mean + apart < 1.0 - least:
         return FASTER
-    return SLOWER if low > 1.0 + least else SAME
+    return SLOWER if ratio.mean - apart > 1.0 + least else SAME
 
 
 def _row(rounds: Mapping[int, Line], plain: Mapping[int, Line]) -> Row:

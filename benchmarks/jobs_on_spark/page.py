@@ -16,8 +16,9 @@ HEAD = """# What StreamJob is worth to the workloads
 The jobs of [workloads.md](workloads.md) on real Spark, each by its own script, as plain Spark with several settings and
 under StreamJob (`streamjob run`). A run works off a backlog that lies there before it begins, one file of each stream a
 batch, with no pause between batches: the rows that it takes in a second are the highest rate at which it does not
-fall behind. The first batches of a run, in which JVMs compile and StreamJob settles, are not measured. The answer of
-every run is checked, row for row. Rounds alternate; a ratio is that of the same round, behind ± is half of what rounds
+fall behind. They are the input's own, however often a query reads its stream and whatever a filter keeps back in the
+scan. The first batches of a run, in which JVMs compile and StreamJob settles, are not measured. The answer of every run
+is checked, row for row. Rounds alternate; a ratio is that of the same round, behind ± is half of what rounds
 differ by. `make bench-jobs` runs all of it in pieces that are kept and writes this page, last on {day}.
 
 All systems get the same number of key groups, RocksDB with changelog, the quick compiler in all JVMs, files in memory,

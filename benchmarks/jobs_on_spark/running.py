@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pathlib
 import shlex
@@ -10,12 +11,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 from benchmarks import event_log
 from benchmarks.children import child
+from benchmarks.event_log import Told
 from benchmarks.jobs_on_spark import systems, waits
 from benchmarks.jobs_on_spark.figures import figures
 from benchmarks.jobs_on_spark.machine import Meter, loop_s
@@ -26,7 +28,7 @@ from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import find
 from jobs.settings import CHECKED, COMMON
-from jobs.taken import reached
+from jobs.taken import reached, taken
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "jobs" / "script.py"
@@ -106,7 +108,7 @@ def run(piece: Piece, out: pathlib.Path, keep: pathlib.Path | None = None) -> di
     try:
         meter = _through(piece, job, _command(piece, given, folder, jar), folder)
         loop_after_s = loop_s()
-        seen = event_log.read(folder / "events")
+        seen = of_input(event_log.read(folder / "events"), _checkpoints(job, folder))
         found = figures(seen, piece.amounts.skip, meter.seen, os.cpu_count() or 1)
         return {
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -120,6 +122,22 @@ def run(piece: Piece, out: pathlib.Path, keep: pathlib.Path | None = None) -> di
         if keep is not None:
             shutil.copytree(folder, keep, dirs_exist_ok=True, ignore=shutil.ignore_patterns("checkpoint", "local"))
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def of_input(seen: Told, checkpoints: Sequence[pathlib.Path]) -> Told:
+    """The run with the rows of the input that each batch took in. Spark counts a stream's as often as a query uses it,
+    and none that a filter kept back in the scan. KeyError for a batch that no checkpoint has."""
+    rows = {}
+    for checkpoint in checkpoints:
+        query = json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"]
+        for number, one in enumerate(taken(checkpoint)):
+            rows[query, number] = sum(map(len, one.rows.values()))
+    batches = tuple(dataclasses.replace(one, rows=rows[one.query, one.number]) for one in seen.batches)
+    return dataclasses.replace(seen, batches=batches)
+
+
+def _checkpoints(job: Job, folder: pathlib.Path) -> list[pathlib.Path]:
+    return [folder / "run" / "checkpoint" / query.name for query in job.queries]
 
 
 def backlog(job: Job, piece: Piece, inputs: pathlib.Path) -> pathlib.Path:
@@ -148,7 +166,7 @@ def _through(piece: Piece, job: Job, command: Command, folder: pathlib.Path) -> 
     words, env = command
     with child(words, folder / "log", env=env, grace_s=25.0, cwd=ROOT) as process:
         meter, until_s = Meter(process.pid), time.monotonic() + LIMIT_S
-        checkpoints = [folder / "run" / "checkpoint" / query.name for query in job.queries]
+        checkpoints = _checkpoints(job, folder)
         last, since_s = [(0, 0)] * len(checkpoints), time.monotonic()
         while process.poll() is None and time.monotonic() < until_s:
             time.sleep(LOOK_S)

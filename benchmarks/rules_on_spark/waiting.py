@@ -22,8 +22,8 @@ def taken(checkpoint: pathlib.Path) -> int:
     last = newest(checkpoint / "commits")
     if last < 0:
         return 0
-    _, lines = logged(checkpoint / "offsets" / str(last))
-    return sum(sum(ends.values()) for ends in reached(lines).values())
+    offsets = logged(checkpoint / "offsets" / str(last)).offsets
+    return sum(sum(ends.values()) for ends in reached(offsets).values())
 
 
 def tell(file: pathlib.Path, rows: int) -> None:

@@ -81,7 +81,7 @@ def kill(running: Running, names: Sequence[str], chance: random.Random) -> str:
     last = {one.query_id: one.batch_id or 0 for one in before.queries}
 
     def over(status: AgentStatus) -> bool:
-        return all(
+        return last.keys() <= {one.query_id for one in status.queries} and all(
             (one.batch_id or 0) >= last.get(one.query_id, 0) + BATCHES_AFTER
             and all(owner != victim for row in one.owners.values() for owner in row)
             for one in status.queries

@@ -43,6 +43,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     cases = [one for one in CASES if not options.only or any(part in one.name for part in options.only)]
+    if not cases:
+        parser.error(f"no fault's name has {' or '.join(map(repr, options.only))} in it")
     console = Console(width=max(150, Console().width))
     folder = Path(tempfile.mkdtemp(prefix="streamjob-faults-"))
     writing = threading.Lock()

@@ -19,6 +19,8 @@ from e2e.compatibility.queries import SHAPES
 
 ON_PURPOSE = "fails on purpose"
 FEWEST_FILES, MOST_FILES = 4, 10
+LONGEST_S = 1800.0
+"""A query that takes longer hangs: on two busy cores they take minutes."""
 AHEAD = 2
 """Files that wait to be taken in, at most: whoever steps the queries waits for none of them for long."""
 
@@ -79,7 +81,8 @@ class Tally:
 class Life:
     """A query, its folder and its fate."""
 
-    def __init__(self, name: str, given: Fate, folder: pathlib.Path, tally: Tally) -> None:
+    def __init__(self, name: str, given: Fate, folder: pathlib.Path, tally: Tally, begun_s: float) -> None:
+        self._begun_s = begun_s
         self.name, self.fate, self.folder, self.tally = name, given, folder, tally
         self.written: list[Line] = []
         self.files = 0
@@ -108,6 +111,13 @@ class Life:
             self._write(CLOSING)
         else:
             self._finish()
+
+    def leave(self, now_s: float) -> None:
+        """The soak is over before it is: no fault, unless it hangs."""
+        took_s = now_s - self._begun_s
+        if took_s > LONGEST_S:
+            taken = f"{self._sink.batches()} of {self.fate.files} files taken in"
+            self.tally.wrong.append(f"{self.name}, {self.fate.shape}: not done after {took_s:.0f} s, {taken}")
 
     def _start(self, spark: Any) -> None:
         session = spark.newSession() if self.fate.own_session else spark

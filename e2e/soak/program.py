@@ -51,7 +51,7 @@ class Program:
         (folder / "application").write_text(self.spark.sparkContext.applicationId)
 
     def run(self) -> None:
-        """Until told to stop; queries that run then are not waited for."""
+        """Until told to stop; queries that run then are not waited for, and those that hang are told."""
         while not (self.folder / "stop").exists():
             if len(self.lives) < self.order["at_once"] and time.monotonic() > self._next_life_s:
                 self._next_life_s = time.monotonic() + self.order["every_s"]
@@ -64,6 +64,8 @@ class Program:
                 with contextlib.suppress(OSError):  # a page that is late, a process that has just gone: the next time
                     self.sample()
             time.sleep(STEP_S)
+        for life in self.lives:
+            life.leave(time.monotonic())
         for query in self.spark.streams.active:
             query.stop()
         self.tell()
@@ -73,7 +75,8 @@ class Program:
         """One query more."""
         name = f"life-{self.begun}"
         self.begun += 1
-        self.lives.append(Life(name, fate(self.fates, self.order["shapes"]), self.folder / "lives" / name, self.tally))
+        given, folder = fate(self.fates, self.order["shapes"]), self.folder / "lives" / name
+        self.lives.append(Life(name, given, folder, self.tally, time.monotonic()))
 
     def step(self, life: Life) -> None:
         """A query a little further. What nobody foresaw ends that query, and is told; the others go on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from jobs.job import Job, Query
 from jobs.nexmark import counts, joins, prices
 from jobs.nexmark.events import STREAMS, generate
@@ -21,7 +23,7 @@ JOBS = tuple(
         source=f"NEXMark, query {number}",
         about=about,
         streams={name: STREAMS[name] for name in streams},
-        generate=generate,
+        generate=functools.partial(generate, streams=streams),
         queries=(query,),
     )
     for number, query, about, streams in _QUERIES

@@ -1,12 +1,13 @@
 """NEXMark's auction site: 1 person, 3 auctions and 46 bids in each 50 events, with hot sellers, auctions and bidders.
 
-Ratios and hot keys are those of the benchmark as Beam and Flink generate it; names and prices are ours. Two in a
-hundred bids come late, some of them too late for their window.
+Ratios are those of the benchmark as Beam and Flink generate it. There every second bid goes to one hot auction, three
+in four bids come from one bidder, and three in four auctions are one seller's; ours go to the newest hundred of each by
+Zipf's law. Names and prices are ours, too. Two in a hundred bids come late, some of them too late for their window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Rows
 
 PERSONS, AUCTIONS, BIDS = 1, 3, 46
+SHARES = {"persons": PERSONS, "auctions": AUCTIONS, "bids": BIDS}
 STREAMS = {
     "persons": "id long, name string, city string, state string, at_ms long",
     "auctions": "id long, seller long, category long, initial long, at_ms long, expires_ms long",
@@ -29,9 +31,9 @@ DELAY_MS = 2_000
 """How late the queries expect rows to be."""
 
 
-def generate(rng: np.random.Generator, rows: int) -> Iterator[Batch]:
-    """Batches of the three streams without end."""
-    unit = max(1, rows // (PERSONS + AUCTIONS + BIDS))
+def generate(rng: np.random.Generator, rows: int, streams: Collection[str] = tuple(STREAMS)) -> Iterator[Batch]:
+    """Batches without end, of which `streams` have about `rows` rows together."""
+    unit = max(1, rows // sum(SHARES[one] for one in streams))
     people, sold = 0, 0
     since_ms = START_MS
     while True:
@@ -39,7 +41,8 @@ def generate(rng: np.random.Generator, rows: int) -> Iterator[Batch]:
         people += len(persons)
         auctions = _auctions(rng, sold, AUCTIONS * unit, people, since_ms)
         sold += len(auctions)
-        yield {"persons": persons, "auctions": auctions, "bids": _bids(rng, sold, BIDS * unit, people, since_ms)}
+        bids = _bids(rng, sold, BIDS * unit, people, since_ms) if "bids" in streams else []
+        yield {"persons": persons, "auctions": auctions, "bids": bids}
         since_ms += SPAN_MS
 
 

@@ -99,6 +99,26 @@ def test_the_slowest_query_s_rate_is_the_job_s() -> None:
     assert len(found.batch_s) == 4
 
 
+def test_rows_are_those_of_the_input_however_often_spark_reads_them(tmp_path: Path) -> None:
+    """Its own count has a stream's rows for each use of it, and none that a filter kept back."""
+    checkpoint = tmp_path / "checkpoint"
+    for folder in ("offsets", "commits", "sources/0"):
+        (checkpoint / folder).mkdir(parents=True)
+    (checkpoint / "metadata").write_text('{"id": "q"}')
+    for number, rows in enumerate((3, 5)):
+        file = tmp_path / "events" / f"{number}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text('{"kind": "view"}\n' * rows)
+        entry = {"path": file.as_uri(), "timestamp": 0, "batchId": number}
+        (checkpoint / "sources" / "0" / str(number)).write_text(f"v1\n{json.dumps(entry)}")
+        metadata = {"batchTimestampMs": 0, "batchWatermarkMs": 0}
+        offsets = ["v1", json.dumps(metadata), *[json.dumps({"logOffset": number})] * 2]
+        (checkpoint / "offsets" / str(number)).write_text("\n".join(offsets))
+        (checkpoint / "commits" / str(number)).write_text("v1\n{}")
+    seen = event_log.told([progress(0, rows=6), progress(1, rows=2)])
+    assert [one.rows for one in running.of_input(seen, [checkpoint]).batches] == [3, 5]
+
+
 def test_a_run_without_warm_batches_says_so() -> None:
     with pytest.raises(ValueError, match="more than 4 are needed"):
         figures(event_log.told(map(progress, range(3))), 4, looks(), cores=2)
@@ -166,7 +186,7 @@ def test_rounds_are_compared_with_the_same_round_of_plain_spark() -> None:
 
 
 def test_a_difference_is_told_only_beyond_what_plain_spark_differs_from_itself() -> None:
-    def rows(rates: tuple[float, float], ours: tuple[float, ...]) -> list[compared.Row]:
+    def rows(rates: tuple[float, ...], ours: tuple[float, ...]) -> list[compared.Row]:
         plain = [kept("vanilla", turn, [1.0], rate) for turn, rate in enumerate(rates)]
         return compared.rows([*plain, *(kept("balance", turn, [one]) for turn, one in enumerate(ours))])
 
@@ -178,6 +198,9 @@ def test_a_difference_is_told_only_beyond_what_plain_spark_differs_from_itself()
         (noisy, (0.90, 0.92), "no difference"),
         (noisy, (0.70, 0.72), "faster"),
         (steady, (0.50,), "one round"),
+        (steady * 2, (0.50, 0.50, 0.50, 1.00), "no difference"),
+        (steady * 2, (1.60, 1.60, 1.60, 1.00), "no difference"),
+        (steady * 2, (0.80, 0.85, 0.90), "faster"),
     ):
         plain, mine = rows(rates, ours)
         assert compared.verdict(mine, plain) == wanted, (rates, ours)

@@ -87,7 +87,7 @@ def test_who_looks_from_outside_sees_what_no_batch_has_taken_in(tmp_path: Path) 
     waiting.tell(file, 70)
     assert waiting.lag_rows(file, checkpoint) == 70.0
     (checkpoint / "offsets" / "0").write_text(
-        'v1\n{"batchTimestampMs": 1}\n{"clicks": {"0": 20, "1": 30}}', encoding="utf-8"
+        'v1\n{"batchTimestampMs": 1, "batchWatermarkMs": 0}\n{"clicks": {"0": 20, "1": 30}}', encoding="utf-8"
     )
     assert waiting.lag_rows(file, checkpoint) == 70.0  # the batch is under way
     (checkpoint / "commits" / "0").write_text("v1\n{}", encoding="utf-8")

@@ -19,7 +19,7 @@ def a_batch(checkpoint: Path, number: int, steps: list[int | None], clock_ms: in
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True, exist_ok=True)
     offsets = ["-" if step is None else json.dumps({"logOffset": step}) for step in steps]
-    lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": clock_ms}), *offsets]
+    lines = ["v1", json.dumps({"batchWatermarkMs": 7, "batchTimestampMs": clock_ms}), *offsets]
     (checkpoint / "offsets" / str(number)).write_text("\n".join(lines))
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
 
@@ -50,9 +50,9 @@ def test_rows_are_those_of_the_steps_since_the_batch_before(tmp_path: Path) -> N
     a_batch(tmp_path, 2, [2, 0], clock_ms=3)
     assert reached(tmp_path) == (3, 1)
     assert taken(tmp_path) == [
-        Taken(rows={"a": [{"k": 0}]}, clock_ms=1),
-        Taken(rows={"a": [{"k": 1}, {"k": 2}], "b": [{"k": 7}]}, clock_ms=2),
-        Taken(rows={}, clock_ms=3),
+        Taken(rows={"a": [{"k": 0}]}, clock_ms=1, watermark_ms=7),
+        Taken(rows={"a": [{"k": 1}, {"k": 2}], "b": [{"k": 7}]}, clock_ms=2, watermark_ms=7),
+        Taken(rows={}, clock_ms=3, watermark_ms=7),
     ]
 
 
@@ -108,6 +108,12 @@ def a_job(folder: Path) -> tuple[Job, list[Path]]:
     return job, sorted((folder / "in" / "a").iterdir())
 
 
+def test_a_folder_without_a_run_is_a_sentence(tmp_path: Path) -> None:
+    job, _ = a_job(tmp_path)
+    with pytest.raises(ValueError, match=r"out: .*elsewhere given; q has committed no batch in it"):
+        check(job, tmp_path / "in", tmp_path / "elsewhere")
+
+
 def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
     job, (first, second) = a_job(tmp_path)
     assert (read_rows(first), read_rows(second)) == (ROWS[:1], ROWS[1:])
@@ -116,6 +122,18 @@ def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
     a_step(checkpoint, 0, "0", {0: first})
     a_batch(checkpoint, 0, [0])
     assert check(job, tmp_path / "in", tmp_path / "run")[0] == "q: 1 rows of a were taken in, 3 were given"
+
+
+def test_a_file_that_was_read_twice_does_not_make_up_for_one_that_was_not(tmp_path: Path) -> None:
+    """Each has as many rows as a batch is given."""
+    job, (first, second) = a_job(tmp_path)
+    second.write_text('{"k": 2}\n')
+    checkpoint = tmp_path / "run" / "checkpoint" / "q"
+    a_step(checkpoint, 0, "0", {0: first})
+    a_step(checkpoint, 0, "1", {1: first})
+    a_batch(checkpoint, 0, [0])
+    a_batch(checkpoint, 1, [1])
+    assert check(job, tmp_path / "in", tmp_path / "run")[0] == "q: 1 rows of a were not taken in, others more than once"
 
 
 def test_an_answer_without_a_row_says_nothing_and_is_told(tmp_path: Path) -> None:

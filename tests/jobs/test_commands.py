@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jobs import manifest, suite
+from jobs import feed, manifest, suite
 from jobs.__main__ import main
 from jobs.job import Job
 from jobs.registry import JOBS
@@ -67,6 +67,51 @@ def test_feed_writes_the_batches_of_the_seed(tmp_path: Path) -> None:
     files = sorted(file.relative_to(tmp_path / "one") for file in (tmp_path / "one").rglob("*.json"))
     assert list(map(str, files)) == ["campaigns/rows.json", *(f"events/00000{number}.json" for number in range(3))]
     assert all((tmp_path / "one" / file).read_text() == (tmp_path / "other" / file).read_text() for file in files)
+
+
+def test_a_feed_that_is_started_again_goes_on_behind_what_is_there(tmp_path: Path) -> None:
+    """What a job has read already stays as it was read, and topics do not get it twice."""
+    words = ["feed", "ads-clicked", "--rate", "1000", "--every", "0.02", "--batches", "2", "--input"]
+    assert main([*words, str(tmp_path / "twice")]) == 0
+    first = tmp_path / "twice" / "shown" / "000000.json"
+    before = first.stat().st_mtime_ns
+    assert main([*words, str(tmp_path / "twice")]) == 0
+    assert main([*words[:-3], "--batches", "4", "--input", str(tmp_path / "once")]) == 0
+    assert first.stat().st_mtime_ns == before
+    for stream in ("shown", "clicks"):
+        twice, once = (sorted((tmp_path / name / stream).iterdir()) for name in ("twice", "once"))
+        assert [file.read_text() for file in twice] == [file.read_text() for file in once]
+
+
+def test_a_rate_is_kept_that_is_less_than_a_row_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row is the least that can come: it comes later instead."""
+    slept_s: list[float] = []
+    monkeypatch.setattr(feed.time, "sleep", slept_s.append)
+    monkeypatch.setattr(feed.time, "monotonic", lambda: 100.0)
+    words = ["feed", "ysb", "--rate", "0.25", "--every", "1", "--batches", "2", "--input", str(tmp_path)]
+    assert main(words) == 0
+    assert slept_s == [4.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("feed ysb --rate 0", "rate: 0 given; it is more than 0."),
+        ("feed ysb --rate nan", "rate: nan given; it is more than 0."),
+        ("feed ysb --every 0", "every: 0 given; it is more than 0."),
+        ("feed ysb --every inf", "every: inf given; it is more than 0."),
+        ("run ysb --batches 0", "batches: 0 given; it is 1 or more."),
+        ("run ysb --rows -3", "rows: -3 given; it is 1 or more."),
+        ("run ysb --key-groups 0", "key-groups: 0 given; it is 1 or more."),
+        ("run ysb --seed -1", "seed: -1 given; it is 0 or more."),
+    ],
+)
+def test_amounts_of_nothing_are_sentences(
+    words: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = "--input" if words.startswith("feed") else "--out"
+    assert main([*words.split(), where, str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"{sentence}\n"
 
 
 def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tmp_path: Path) -> None:

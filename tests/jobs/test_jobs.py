@@ -39,6 +39,13 @@ def test_input_is_that_of_its_seed_and_of_its_schema(job: Job) -> None:
         assert all({name: type(value) for name, value in row.items()} == columns(schema) for row in rows)
 
 
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_a_batch_has_about_as_many_rows_as_are_wanted(job: Job) -> None:
+    """Of the streams that the job reads: who feeds 400 rows a second wants that many."""
+    sizes = [sum(map(len, one.rows.values())) for one in input_of(job)[:-1]]
+    assert 350 <= sum(sizes) / len(sizes) <= 450
+
+
 @pytest.mark.parametrize(("job", "query"), QUERIES)
 def test_an_answer_has_a_list_for_each_batch_and_rows_in_several(job: Job, query: Query) -> None:
     taken = input_of(job)

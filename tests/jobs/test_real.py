@@ -46,6 +46,35 @@ def test_packets_have_milliseconds_of_the_trace() -> None:
     assert second["at_ms"] == 24
 
 
+TORN = {
+    "edits": "REVISION 12 18202 Two words 2002-02-25T15:00:22Z Graham 26\nREVISION x 1 A 2002-02-25T15:00:22Z G 1\n",
+    "flights": "2008,2,30,620,WN,N428WN,90,14,IND,BWI\n2008,1,3,NA,WN,N428WN,90,14,IND,BWI\n2008,1,3,620,WN,N4",
+    "packets": "a remark of exactly six words\n0.1 1 2 ? 2436 2\n",
+}
+"""Lines that are no records, the last one cut short with its file."""
+
+
+@pytest.mark.parametrize(("stream", "text"), [("edits", EDITS), ("flights", FLIGHTS), ("packets", PACKETS)])
+def test_a_line_that_is_no_record_is_left_out(stream: str, text: str) -> None:
+    whole = list(real.LOADERS[stream](text.splitlines()))
+    assert list(real.LOADERS[stream]((text + TORN[stream]).splitlines())) == whole
+
+
+def test_a_file_of_other_columns_is_told() -> None:
+    with pytest.raises(ValueError, match=r"file: no column Year, .* in its head; the Data Expo's files have "):
+        list(real.airline_on_time(["FL_DATE,OP_UNIQUE_CARRIER", "2009-01-01,AA"]))
+
+
+def test_rows_come_by_their_time_however_many_there_are(tmp_path: Path) -> None:
+    """An archive has an article after another, each with all of its years: in that order all but one come late."""
+    times = [5, 1, 9, 1, 7, 3, 0]
+    rows = [{"article": at, "at_ms": time} for at, time in enumerate(times)]
+    for at_once in (1, 3, 100):
+        found = list(real.in_order(iter(rows), tmp_path, at_once))
+        assert found == sorted(rows, key=lambda row: row["at_ms"])
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("stream", "text"), [("edits", EDITS), ("flights", FLIGHTS), ("packets", PACKETS)])
 def test_rows_fit_every_job_that_has_the_stream(stream: str, text: str) -> None:
     schemas = [job.streams[stream] for job in JOBS if stream in job.streams]
@@ -60,5 +89,29 @@ def test_a_file_becomes_batches(tmp_path: Path, capsys: pytest.CaptureFixture[st
     words = ["load", "rod-senders", "--file", str(file), "--input", str(tmp_path / "in"), "--rows", "1"]
     assert main([*words, "--stream", "packets"]) == 0
     assert [len(read_rows(one)) for one in sorted((tmp_path / "in" / "packets").iterdir())] == [1, 1]
+    assert "2 rows of packets in 2 batches" in capsys.readouterr().out
     assert main([*words, "--stream", "bids"]) == 2
     assert "stream: 'bids' given; rod-senders can load packets" in capsys.readouterr().err
+
+
+def test_a_second_file_comes_after_the_first(tmp_path: Path) -> None:
+    """There is one for each year."""
+    for name, at_s in (("one", 1), ("two", 2)):
+        (tmp_path / name).write_text(f"{at_s}.0 1 2 3 4 5\n")
+        words = ["load", "rod-senders", "--stream", "packets", "--input", str(tmp_path / "in")]
+        assert main([*words, "--file", str(tmp_path / name)]) == 0
+    first, second = sorted((tmp_path / "in" / "packets").iterdir())
+    assert [read_rows(first)[0]["at_ms"], read_rows(second)[0]["at_ms"]] == [1000, 2000]
+    assert first.stat().st_mtime < second.stat().st_mtime
+
+
+def test_what_cannot_be_loaded_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, words = tmp_path / "trace", ["load", "rod-senders", "--stream", "packets", "--input", str(tmp_path / "in")]
+    file.write_text(EDITS)
+    for more, sentence in (
+        (["--file", str(file)], f"file: {file} given; no line of it is a record for packets."),
+        (["--file", str(file), "--rows", "0"], "rows: 0 given; a batch has 1 or more."),
+        (["--file", str(tmp_path / "none")], f"file: {tmp_path / 'none'} given; there is no such file."),
+    ):
+        assert main([*words, *more]) == 2
+        assert sentence in capsys.readouterr().err

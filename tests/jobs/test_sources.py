@@ -66,7 +66,7 @@ def a_batch(folder: Path, number: int, offset: dict[str, dict[str, int]] | None)
     for name in ("offsets", "commits"):
         (checkpoint / name).mkdir(parents=True, exist_ok=True)
     line = "-" if offset is None else json.dumps(offset)
-    (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 0}}\n{line}')
+    (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 0, "batchWatermarkMs": 0}}\n{line}')
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
     output = folder / "run" / "output" / "q"
     output.mkdir(parents=True, exist_ok=True)

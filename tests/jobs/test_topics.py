@@ -17,7 +17,7 @@ def a_batch(checkpoint: Path, number: int, *offsets: dict[str, dict[str, int]] |
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True, exist_ok=True)
     lines = ["-" if one is None else json.dumps(one) for one in offsets]
-    metadata = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": number})
+    metadata = json.dumps({"batchWatermarkMs": 7, "batchTimestampMs": number})
     (checkpoint / "offsets" / str(number)).write_text("\n".join(["v1", metadata, *lines]))
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
 
@@ -27,9 +27,9 @@ def test_rows_are_those_between_the_offsets_of_two_batches(tmp_path: Path) -> No
     a_batch(tmp_path, 1, {"run.a": {"0": 3, "1": 1}}, {"run.b": {"0": 1, "1": 0}})
     a_batch(tmp_path, 2, {"run.a": {"0": 3, "1": 1}}, {"run.b": {"0": 1}})
     assert taken(tmp_path, HELD) == [
-        Taken(rows={"a": [{"k": 0}, {"k": 1}]}, clock_ms=0),
-        Taken(rows={"a": [{"k": 2}, {"k": 10}], "b": [{"k": 20}]}, clock_ms=1),
-        Taken(rows={}, clock_ms=2),
+        Taken(rows={"a": [{"k": 0}, {"k": 1}]}, clock_ms=0, watermark_ms=7),
+        Taken(rows={"a": [{"k": 2}, {"k": 10}], "b": [{"k": 20}]}, clock_ms=1, watermark_ms=7),
+        Taken(rows={}, clock_ms=2, watermark_ms=7),
     ]
 
 

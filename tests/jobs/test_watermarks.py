@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from jobs.job import Taken
 from jobs.sessions import Sessions
 from jobs.watermarks import Mark, changed, closed, column, marks, windows
@@ -24,6 +26,17 @@ def test_the_watermark_of_two_streams_is_the_one_furthest_behind_and_0_while_one
     batches = [took(a=[100]), took(a=[200], b=[50]), took(b=[500]), took()]
     found = marks(batches, (column("a"), 0), (column("b"), 10))
     assert [one.now_ms for one in found] == [0, 0, 40, 200]
+
+
+def test_spark_may_stay_behind_with_two_streams_after_a_restart_and_is_never_believed_ahead() -> None:
+    """Started again after the first batch it has forgotten b, until the third one brings it again."""
+    batches = [took(a=[100], b=[900]), took(a=[300]), took(b=[310]), took(a=[320]), took()]
+    logged = [0, 100, 100, 300, 999]
+    seen = [dataclasses.replace(one, watermark_ms=at) for one, at in zip(batches, logged, strict=True)]
+    clocks = ((column("a"), 0), (column("b"), 0))
+    assert [one.now_ms for one in marks(seen, *clocks)] == [0, 100, 100, 300, 320]
+    assert [one.now_ms for one in marks(batches, *clocks)] == [0, 100, 300, 300, 320]
+    assert [one.now_ms for one in marks(seen, clocks[0])] == [0, 100, 300, 300, 320], "one stream is not forgotten"
 
 
 def test_windows_have_their_start_and_not_their_end() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
 from pathlib import Path
 
 import pytest
 from e2e.cluster import prometheus as program
 from e2e.cluster.controlplane import ControlPlane
-from e2e.faults.__main__ import Place, outcome_of
+from e2e.faults.__main__ import Place, main, outcome_of
 from e2e.faults.cases import CASES
 
 CONVERGE_S = 240.0
@@ -29,3 +30,13 @@ def test_it_converges_and_nothing_is_doubled_or_lost(name: str, control_plane: C
     assert (outcome.doubled, outcome.lost) == ((), ())
     assert outcome.removed == 2
     assert outcome.generations >= 2
+
+
+def test_a_name_that_no_fault_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None of none would have ended well."""
+    monkeypatch.setattr(sys, "argv", ["faults", "operator is asleep"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "no fault's name has 'operator is asleep' in it" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from bare_status import bare_status
 from e2e.compatibility.running import NotSeen, Running
 from e2e.soak import page, samples
 from e2e.soak.disturb import DRAIN_S, KILL_S, PATIENCE_S, Disturber
-from e2e.soak.lives import ON_PURPOSE, Sink, fate
+from e2e.soak.lives import LONGEST_S, ON_PURPOSE, Life, Sink, Tally, fate
 from e2e.soak.samples import Sample
 from jobs.processes import executor_processes
 
@@ -52,6 +52,14 @@ def run_of(found: list[Sample], alone: list[Sample] | None = None, **told: Any) 
         samples=found,
         alone=alone,
     )
+
+
+def test_a_query_that_hangs_is_wrong_and_one_that_runs_at_the_end_is_not(tmp_path: Path) -> None:
+    """It would else be counted nowhere: it does not fail, and has no answer."""
+    tally, given = Tally(), fate(random.Random(1))
+    for number, begun_s in enumerate((100.0, 100.0 + LONGEST_S)):
+        Life(f"life-{number}", given, tmp_path / str(number), tally, begun_s).leave(101.0 + LONGEST_S)
+    assert tally.wrong == [f"life-0, {given.shape}: not done after 1801 s, 0 of {given.files} files taken in"]
 
 
 def test_what_fills_up_at_first_and_then_stays_is_level() -> None:
