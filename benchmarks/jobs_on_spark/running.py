@@ -34,7 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "jobs" / "script.py"
 SEED = 0
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-LOOK_S, LIMIT_S, REST_S = 0.5, 400.0, 3.0
+LOOK_S, LIMIT_S, REST_S, RESTLESS_S = 0.5, 400.0, 3.0, 20.0
 """How often a run is looked at, how long it may take, and without a new batch for how long it is through."""
 # Without native Hadoop libraries each new file forks a chmod, which makes a commit of state dearer: on all sides as
 # seldom as can be. JVMs that compile themselves on two cores take minutes to calm down, the quick compiler seconds.
@@ -166,21 +166,34 @@ def _through(piece: Piece, job: Job, command: Command, folder: pathlib.Path) -> 
     words, env = command
     with child(words, folder / "log", env=env, grace_s=25.0, cwd=ROOT) as process:
         meter, until_s = Meter(process.pid), time.monotonic() + LIMIT_S
-        checkpoints = _checkpoints(job, folder)
-        last, since_s = [(0, 0)] * len(checkpoints), time.monotonic()
+        checkpoints, end = _checkpoints(job, folder), End(piece.amounts.batches, time.monotonic())
         while process.poll() is None and time.monotonic() < until_s:
             time.sleep(LOOK_S)
             meter.look()
-            now = [reached(one) for one in checkpoints]
-            if now != last:
-                last, since_s = now, time.monotonic()
-            all_in = all(steps >= piece.amounts.batches for _, steps in now)
-            if all_in and time.monotonic() - since_s > REST_S:
+            if end.come([reached(one) for one in checkpoints], time.monotonic()):
                 return meter
         raise RuntimeError(
-            f"{piece.system} {piece.job}: {last} of {piece.amounts.batches} batches, exit code {process.poll()}\n"
+            f"{piece.system} {piece.job}: {end.last} of {piece.amounts.batches} batches, exit code {process.poll()}\n"
             + _last_words(folder)
         )
+
+
+class End:
+    """When a run is over: every query has taken in its `batches`, and for REST_S none has made another one, as those
+    that close windows have no rows. A query with timers or lives of its own by the clock makes them without end, so
+    RESTLESS_S after the last rows it is over all the same."""
+
+    def __init__(self, batches: int, now_s: float) -> None:
+        self.last: list[tuple[int, int]] = []
+        self._batches, self._since_s, self._in_s = batches, now_s, now_s
+
+    def come(self, now: list[tuple[int, int]], now_s: float) -> bool:
+        """Whether it has, as each query has committed so many batches and taken in so many steps of its sources."""
+        if not (now and all(steps >= self._batches for _, steps in now)):
+            self._in_s = now_s
+        if now != self.last:
+            self.last, self._since_s = now, now_s
+        return now_s - self._in_s > RESTLESS_S or (self._in_s < now_s and now_s - self._since_s > REST_S)
 
 
 def _last_words(folder: pathlib.Path) -> str:

@@ -309,3 +309,24 @@ def test_a_meter_counts_the_process_and_what_it_began_and_forgets_none_that_ende
     assert meter.seen[-1].ours_s >= 0.1, "what has ended counts, too"
     assert meter.seen[-1].alone_s < meter.seen[-1].ours_s
     assert meter.seen[-1].all_s >= meter.seen[0].all_s > 0
+
+
+@pytest.mark.parametrize(
+    ("grows", "ends_s"), [(False, 13.5), (True, 30.0)], ids=["its windows are closed", "its clock goes on for ever"]
+)
+def test_a_run_is_over_once_all_is_in_and_no_batch_comes_or_none_is_worth_waiting_for(
+    grows: bool, ends_s: float
+) -> None:
+    end, at_s, made = running.End(28, 0.0), 0.0, 0
+    while True:
+        at_s += 0.5
+        steps = min(28, int(2.8 * at_s))  # the last after 10 s
+        made = max(made + grows, steps)
+        if end.come([(made, steps), (28, 28)], at_s):
+            break
+    assert at_s == ends_s
+
+
+def test_a_run_that_stands_still_before_all_is_in_is_not_over() -> None:
+    end = running.End(28, 0.0)
+    assert not any(end.come([(3, 3)], at_s) for at_s in range(1, 300))
