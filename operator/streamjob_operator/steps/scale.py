@@ -75,7 +75,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if needed > wish.executors:
         wish = dataclasses.replace(wish, why=f"{wish.why}; executors.min is {needed}")
     allowance = allowed(needed, fleet, job, quota)
-    if _overdue(fleet, memory, job, now_s):
+    if memory.acted_here and overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
     if allowance is not None:
         wish = dataclasses.replace(wish, why=f"{wish.why}; {needed} are needed, but {allowance.sentence}")
@@ -85,7 +85,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if fleet.ready < fleet.wanted:
         message = f"{fleet.ready} of {executors(fleet.wanted, 'is', 'are')} ready."
         return fleet.wanted, Reason.WAITING_FOR_EXECUTORS, message
-    surplus = fleet.ready > fleet.wanted and not fleet.marked
+    surplus = fleet.ready > fleet.wanted and not fleet.marked and clamp(wish.needed, job) <= fleet.wanted
     if surplus or needed < fleet.wanted:
         return _fewer(needed, wish, fleet, memory, job, now_s)
     return _stay(wish, fleet, job, bound=allowance is not None)
@@ -125,7 +125,8 @@ def _not_enough(wish: Wish, fleet: Fleet, job: StreamJob) -> str:
     return f"{executors(fleet.wanted, 'stays', 'stay')}: {wish.why}{more}."
 
 
-def _overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:
+def overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:
+    """Whether executors have been missing for longer than they are waited for."""
     since_s = memory.target_since_s
     return fleet.ready < fleet.wanted and since_s is not None and now_s - since_s > job.spec.scaling.executor_timeout_s
 
