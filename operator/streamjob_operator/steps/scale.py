@@ -100,9 +100,19 @@ def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, 
     stays = None if job.spec.executors.replicas is not None else quiet(memory, now_s)
     if stays is not None:
         return fleet.wanted, Reason.STABILIZING, f"{executors(min(down, fleet.wanted))} would do ({wish.why}); {stays}."
-    if fleet.ready > fleet.wanted and not fleet.marked:
+    if fleet.marked:
+        return (
+            fleet.wanted,
+            Reason.DRAINING,
+            f"{executors(fleet.marked, 'is', 'are')} being drained; no other is marked before.",
+        )
+    surplus = fleet.ready > fleet.wanted
+    window = denying(job.spec.scaling.windows, Denied.SCALE_DOWN, now_s)
+    if window is not None:
+        return fleet.wanted, Reason.WINDOW_DENIES, _denied(fleet.wanted if surplus else down, window.cron)
+    if surplus:
         return fleet.wanted, Reason.SCALE_IN, f"{executors(fleet.ready, 'is', 'are')} there, {fleet.wanted} wanted."
-    return _shrink(down, wish, fleet, job, now_s)
+    return down, Reason.SCALE_IN, f"{executors(down)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _stay(wish: Wish, fleet: Fleet, job: StreamJob, *, bound: bool) -> Answer:
@@ -146,19 +156,6 @@ def _grow(up: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now
     if window is not None and fleet.wanted >= job.spec.executors.min:
         return fleet.wanted, Reason.WINDOW_DENIES, _denied(up, window.cron)
     return up, Reason.SCALE_OUT, f"{executors(up)} in place of {fleet.wanted}: {wish.why}."
-
-
-def _shrink(down: int, wish: Wish, fleet: Fleet, job: StreamJob, now_s: float) -> Answer:
-    if fleet.marked:
-        return (
-            fleet.wanted,
-            Reason.DRAINING,
-            f"{executors(fleet.marked, 'is', 'are')} being drained; no other is marked before.",
-        )
-    window = denying(job.spec.scaling.windows, Denied.SCALE_DOWN, now_s)
-    if window is not None:
-        return fleet.wanted, Reason.WINDOW_DENIES, _denied(down, window.cron)
-    return down, Reason.SCALE_IN, f"{executors(down)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _denied(target: int, cron: str) -> str:
