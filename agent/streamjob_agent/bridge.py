@@ -26,7 +26,8 @@ def passes(answer: str) -> bool:
 class Executor:
     """A live executor. `host` is the host string that the scheduler matches locality with.
 
-    `leaving`: it was decommissioned, by whomever; Spark offers it no task more, and it is gone some time after.
+    `leaving`: Spark offers it no task. It was decommissioned, by whomever, and is gone some time after; or Spark has
+    excluded it, as tasks failed there (spark.excludeOnFailure), and takes it back some time after.
     """
 
     executor_id: str

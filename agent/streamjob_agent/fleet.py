@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from streamjob_agent.bridge import Executor
 from streamjob_agent.spread import id_order
@@ -18,7 +18,7 @@ class Fleet:
     def __init__(self) -> None:
         self._live: dict[str, Executor] = {}
         self._dead: dict[str, Executor] = {}
-        self._leaving: set[str] = set()
+        self._sent: set[str] = set()  # by us; that others leave the bridge tells, and that one may be back
         self.marked: frozenset[str] = frozenset()
 
     def update(self, live: Iterable[Executor]) -> None:
@@ -27,13 +27,16 @@ class Fleet:
         self._dead.update({name: executor for name, executor in self._live.items() if name not in now})
         for name in list(self._dead)[:-_DEAD_KNOWN]:
             del self._dead[name]
-            self._leaving.discard(name)
-        self._leaving.update(name for name, executor in now.items() if executor.leaving)
+            self._sent.discard(name)
         self._live = now
 
     def left(self, executor_id: str) -> None:
         """Remember that an executor was decommissioned just now: it is alive for a while, but receives nothing more."""
-        self._leaving.add(executor_id)
+        self._sent.add(executor_id)
+
+    @property
+    def _leaving(self) -> frozenset[str]:
+        return frozenset(self._sent) | {name for name, executor in self._live.items() if executor.leaving}
 
     @property
     def live(self) -> tuple[str, ...]:
@@ -53,7 +56,7 @@ class Fleet:
     @property
     def past(self) -> frozenset[str]:
         """Executors that are leaving or gone."""
-        return frozenset(self._leaving) | frozenset(self._dead)
+        return self._leaving | frozenset(self._dead)
 
     def get(self, executor_id: str) -> Executor:
         """A live executor; raises KeyError for any other."""
@@ -61,21 +64,21 @@ class Fleet:
 
     def statuses(self, groups: Mapping[str, int]) -> tuple[ExecutorStatus, ...]:
         """Every live executor and the newest dead ones, with the number of groups that each holds."""
-        dead = dict(list(self._dead.items())[-_DEAD_SHOWN:])
+        dead, leaving = dict(list(self._dead.items())[-_DEAD_SHOWN:]), self._leaving
         return tuple(
             ExecutorStatus(
                 executor_id=name,
                 host=executor.host,
                 cores=executor.cores,
-                state=self._state(name),
+                state=self._state(name, leaving),
                 groups=groups.get(name, 0),
             )
             for name, executor in sorted({**dead, **self._live}.items(), key=lambda item: id_order(item[0]))
         )
 
-    def _state(self, executor_id: str) -> str:
+    def _state(self, executor_id: str, leaving: Collection[str]) -> str:
         if executor_id not in self._live:
             return "dead"
-        if executor_id in self._leaving:
+        if executor_id in leaving:
             return "leaving"
         return "draining" if executor_id in self.marked else "ready"

@@ -105,8 +105,9 @@ class Assignment:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorStatus:
-    """One executor as the driver sees it. `state` is ready, draining (marked), leaving (decommissioned) or dead.
+    """One executor as the driver sees it. `state` is ready, draining (marked), leaving or dead.
 
+    To a leaving one Spark offers no task: it was decommissioned, or is excluded for a while and will be ready again.
     `groups`: key groups that ran there last or are registered there; it may be removed once there are none.
     """
 

@@ -18,6 +18,7 @@ from streamjob_operator.steps.behind import falls_behind, in_a_hurry, is_behind,
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.fail_safe import Blind, fail_safe
+from streamjob_operator.steps.followed import as_found, followed
 from streamjob_operator.steps.gate import held
 from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
@@ -92,7 +93,7 @@ def run_cycle(
     try:
         snapshot = timed("observe", observe, ports.metrics, job, now_s)
         compared = timed("compare", batch_times, snapshot, memory)
-        memory = timed("recall", recall, memory, snapshot, now_s)
+        memory = followed(timed("recall", recall, memory, snapshot, now_s), snapshot, job, now_s)
         timed("check", check, snapshot, memory, job, now_s)
         memory = there(memory, job, now_s)
         solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
@@ -157,6 +158,7 @@ def think(
 ) -> Thought:
     """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it, and what other jobs
     hold of a quota."""
+    memory = as_found(memory, snapshot, job, now_s)
     seen = timed(
         "estimate",
         estimate,

@@ -245,6 +245,11 @@ class Memory:
     quiet_until_s: float | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
+    @property
+    def acted_here(self) -> bool:
+        """Whether the newest assignment is one of the driver that runs."""
+        return (self.acted_at_s or 0.0) >= (self.first_seen_s or 0.0)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Room:

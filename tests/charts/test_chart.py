@@ -182,6 +182,18 @@ def test_names_of_digits_alone_are_texts() -> None:
     assert deployment["selector"]["matchLabels"].items() <= deployment["template"]["metadata"]["labels"].items()
 
 
+@pytest.mark.parametrize("release", ["a.b", "a" * 49 + ".b", "a" * 49 + "-b"])
+def test_names_made_of_a_release_s_are_names(release: str) -> None:
+    """One that is cut at a dot was refused for its end, and a Service may have no dot at all."""
+    code, documents, error = render("service.enabled=true", release=release)
+    assert code == 0, error
+    for one in documents:
+        shape = "[a-z]([-a-z0-9]*[a-z0-9])?" if one["kind"] == "Service" else "[a-z0-9]([-.a-z0-9]*[a-z0-9])?"
+        assert one["kind"] == "CustomResourceDefinition" or re.fullmatch(shape, one["metadata"]["name"]), one[
+            "metadata"
+        ]
+
+
 def test_the_pod_of_helm_test_runs_where_the_operator_does() -> None:
     """Without the pull secret its image never came, and without the toleration no node took it."""
     placed = {

@@ -86,6 +86,8 @@ CASES: dict[str, list[Any]] = {
         {"spark.speculation": "true"},
         {"spark.speculation": ""},
         {"spark.storage.decommission.enabled": "yes"},
+        *({"spark.driver.port": port} for port in ("7078", "0", "65536", "007078", "00080", "٧٠٧٨", "")),
+        {"spark.driver.blockManager.port": "65535"},
         {"a": 1},
     ],
     "application.restart.backoff": [

@@ -497,6 +497,16 @@ def test_executors_that_have_left_are_not_remembered_for_ever() -> None:
     assert len(fleet.past) <= 201
 
 
+def test_an_executor_that_spark_takes_back_is_ready_again() -> None:
+    fleet, one = Fleet(), executor("1")
+    fleet.update([dataclasses.replace(one, leaving=True)])
+    assert [status.state for status in fleet.statuses({})] == ["leaving"]
+    assert fleet.past == fleet.shut == {"1"}
+    fleet.update([one])
+    assert [status.state for status in fleet.statuses({})] == ["ready"]
+    assert not fleet.past | fleet.shut
+
+
 def test_what_was_given_to_a_query_that_never_ended_a_task_is_forgotten_with_it() -> None:
     stage = Stage()
     for number in range(40):

@@ -203,3 +203,17 @@ def test_looking_again_at_the_same_measurement_is_no_longer_calm() -> None:
         assert world.turn(slow).verdict.reason in (Reason.STABILIZING, Reason.METRICS_STALE)
     world.measured_ago_s = 0.0
     assert Reason.SCALE_IN in run(world, 4, slow)
+
+
+@pytest.mark.parametrize("latency", ["8s", "10s"])
+def test_a_latency_that_no_batch_can_keep_is_told_and_the_job_is_looked_after(latency: str) -> None:
+    """The trigger's interval is known only once the job runs; each cycle ended with a division by zero."""
+    policy = job(("scaling: {mode: Auto", f"scaling: {{mode: Auto, maxLatency: {latency}"), ("max: 6", "max: 2"))
+    world = even(2, 6, 5.0)
+    world.loads[0], world.rates = 40.0, {"trigger_interval_s": 10.0, "batches": 1, "last_batch_s": 2.0}
+    found = warm(world, policy).turn(policy)
+    assert (found.verdict.act, found.verdict.reason) == (True, Reason.BATCH_TIME)
+    assert found.scaling is not None
+    assert (
+        f"(scaling.maxLatency is {latency}, more than the trigger interval of 10s is needed)" in found.scaling.message
+    )

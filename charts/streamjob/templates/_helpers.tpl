@@ -1,6 +1,6 @@
 {{- /* Names are quoted wherever they stand alone: one of digits is a number for YAML, and the API server takes none. */ -}}
 {{- define "streamjob.name" -}}
-{{- printf "%s" .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s" .Release.Name | trunc 50 | trimAll "-." -}}
 {{- end -}}
 
 {{- define "streamjob.selector" -}}

@@ -228,6 +228,10 @@ class Application(Part):
         for field, name in SETTINGS.items():
             if name in self.spark_conf and getattr(self.deps, field):
                 raise ValueError(f"sparkConf: {name} is '{self.spark_conf[name]}'; {twice(to_camel(field))}")
+        for name in PORTS:
+            port = self.spark_conf.get(name)
+            if port is not None and not (re.fullmatch("[0-9]{1,5}", port) and 0 < int(port) < 65536):
+                raise ValueError(f"sparkConf: {name} is '{port}'; {PORT_HINT}")
         return self
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -40,7 +41,7 @@ def prepared(coming: Coming, carried: Plan, budget: MigrationBudget) -> Arrivals
     plan = plans.make_plan(model, node_of, planner=carried.planner, elapsed_s=0.0)
     if not plan.moves:
         return None
-    steps = sorted(_steps(model, plan, coming.first, budget), key=lambda step: step[0])
+    steps = sorted(_steps(model, plan, budget), key=lambda step: step[0])
     return Arrivals(
         executors=coming.executors,
         groups=tuple(move.group for _, move, _ in steps),
@@ -50,14 +51,14 @@ def prepared(coming: Coming, carried: Plan, budget: MigrationBudget) -> Arrivals
     )
 
 
-def _steps(
-    model: LoadModel, plan: Plan, first: int, budget: MigrationBudget
-) -> Iterator[tuple[tuple[int, int], Move, float]]:
-    """(wave, place), a move, and what it adds to the batch as it is today; the first of a wave stands for all of it."""
+def _steps(model: LoadModel, plan: Plan, budget: MigrationBudget) -> Iterator[tuple[tuple[int, int], Move, float]]:
+    """(wave, node), a move, and what it adds to the batch as it is today; the first of a wave stands for all of it."""
     before_s, after_s = plan.before.expected_s or 0.0, plan.after.expected_s or 0.0
     gain_s = max(0.0, before_s - after_s)
-    for node in range(first, model.n_nodes):
-        moves = [move for move in plan.moves if move.target == node]
+    taken: dict[int, list[Move]] = defaultdict(list)  # of ten thousand to come most may take nothing
+    for move in plan.moves:
+        taken[move.target].append(move)
+    for node, moves in sorted(taken.items()):
         spread = _spread(model, moves, allowance_s(budget, before_s) + gain_s)
         for number, wave in enumerate(spread):
             for at, move in enumerate(wave.moves):

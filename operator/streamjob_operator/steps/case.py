@@ -42,8 +42,14 @@ class Case:
         """Whether the newest assignment of this driver was refused after it counted as carried out, as on a cluster,
         where the agent answers later: executors that it asked for are asked for by nobody else."""
         memory, snapshot = self.memory, self.snapshot
-        own = (memory.acted_at_s or 0.0) >= (memory.first_seen_s or 0.0)
-        return own and snapshot.refused and memory.generation > (snapshot.generation_applied or 0)
+        return memory.acted_here and snapshot.refused and memory.generation > (snapshot.generation_applied or 0)
+
+    @property
+    def unasked(self) -> bool:
+        """Whether this driver lacks executors that were asked of the one before it, or that somebody else started that
+        one with: where no key group may move no plan asks for them."""
+        waits = self.resized.decision.reason is Reason.WAITING_FOR_EXECUTORS
+        return self.job.resizes and waits and not self.memory.acted_here
 
     @property
     def idle(self) -> str | None:

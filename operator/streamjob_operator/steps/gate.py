@@ -35,6 +35,7 @@ _UNMET = (Reason.QUOTA_BINDS, Reason.NOT_ENOUGH, Reason.WINDOW_DENIES, Reason.EX
 """Reasons for which executors that are needed are not asked for: they tell more than that moves gain too little."""
 
 _AGAIN = "The agent has refused what was asked of it last, so it is asked again."
+_FIRST = "This driver has not been asked for the others yet, so it is asked now."
 
 
 def gate(case: Case) -> Verdict:
@@ -51,7 +52,7 @@ def _judge(case: Case) -> Verdict:
     if blocked is not None:
         return _hold(case, *blocked)
     case, judged = _moves(case)
-    if not judged.act and not case.resizes and not case.refused:
+    if not (judged.act or case.resizes or case.refused or case.unasked):
         return _nothing_to_do(case, judged)
     if judged.reason in _GO_ON:
         return _only_executors(case)
@@ -318,7 +319,7 @@ def _why(case: Case, judged: Worth, arrivals: Arrivals | None) -> tuple[Reason, 
     if case.resizes:
         return decision.reason, decision.message + sentence(arrivals)
     if not judged.act:
-        return decision.reason, f"{decision.message} {_AGAIN}"
+        return decision.reason, f"{decision.message} {_FIRST if case.unasked else _AGAIN}"
     return judged.reason, judged.message + sentence(arrivals)
 
 

@@ -72,7 +72,8 @@ def _counted(memory: Memory, happened: Happened) -> Memory:
 
 
 def _scaling(memory: Memory, decision: ScalingDecision, rule: RuleState | None, job: StreamJob, now_s: float) -> Memory:
-    retreats = decision.reason is Reason.EXECUTORS_TIMED_OUT and decision.target != memory.executors_target
+    fewer = decision.target != memory.executors_target and job.resizes
+    retreats = decision.reason is Reason.EXECUTORS_TIMED_OUT and fewer
     until_s = now_s + job.spec.scaling.executor_timeout_s if retreats else memory.retreat_until_s
     return dataclasses.replace(memory, scaling=rule, retreat_until_s=until_s)
 
@@ -106,11 +107,12 @@ def _moved(happened: Happened) -> tuple[str, ...] | None:
 def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) -> Memory:
     wanted = memory.executors_target if verdict.executors_target is None else wanted_of(verdict)
     more = wanted is not None and memory.executors_target is not None and wanted > memory.executors_target
+    first = memory.target_since_s is not None and not memory.acted_here and verdict.executors_target is not None
     return dataclasses.replace(
         memory,
         generation=memory.generation if receipt.generation is None else receipt.generation,
         executors_target=wanted,
-        target_since_s=now_s if more else memory.target_since_s,
+        target_since_s=now_s if more or first else memory.target_since_s,
         marked=verdict.marked_for_removal,
         acted_at_s=now_s,
         arrivals=_arrivals(memory, verdict),

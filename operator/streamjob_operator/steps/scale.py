@@ -75,7 +75,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if needed > wish.executors:
         wish = dataclasses.replace(wish, why=f"{wish.why}; executors.min is {needed}")
     allowance = allowed(needed, fleet, job, quota)
-    if _overdue(fleet, memory, job, now_s):
+    if memory.acted_here and overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
     if allowance is not None:
         wish = dataclasses.replace(wish, why=f"{wish.why}; {needed} are needed, but {allowance.sentence}")
@@ -85,7 +85,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if fleet.ready < fleet.wanted:
         message = f"{fleet.ready} of {executors(fleet.wanted, 'is', 'are')} ready."
         return fleet.wanted, Reason.WAITING_FOR_EXECUTORS, message
-    surplus = fleet.ready > fleet.wanted and not fleet.marked
+    surplus = fleet.ready > fleet.wanted and not fleet.marked and clamp(wish.needed, job) <= fleet.wanted
     if surplus or needed < fleet.wanted:
         return _fewer(needed, wish, fleet, memory, job, now_s)
     return _stay(wish, fleet, job, bound=allowance is not None)
@@ -100,9 +100,19 @@ def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, 
     stays = None if job.spec.executors.replicas is not None else quiet(memory, now_s)
     if stays is not None:
         return fleet.wanted, Reason.STABILIZING, f"{executors(min(down, fleet.wanted))} would do ({wish.why}); {stays}."
-    if fleet.ready > fleet.wanted and not fleet.marked:
+    if fleet.marked:
+        return (
+            fleet.wanted,
+            Reason.DRAINING,
+            f"{executors(fleet.marked, 'is', 'are')} being drained; no other is marked before.",
+        )
+    surplus = fleet.ready > fleet.wanted
+    window = denying(job.spec.scaling.windows, Denied.SCALE_DOWN, now_s)
+    if window is not None:
+        return fleet.wanted, Reason.WINDOW_DENIES, _denied(fleet.wanted if surplus else down, window.cron)
+    if surplus:
         return fleet.wanted, Reason.SCALE_IN, f"{executors(fleet.ready, 'is', 'are')} there, {fleet.wanted} wanted."
-    return _shrink(down, wish, fleet, job, now_s)
+    return down, Reason.SCALE_IN, f"{executors(down)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _stay(wish: Wish, fleet: Fleet, job: StreamJob, *, bound: bool) -> Answer:
@@ -125,7 +135,8 @@ def _not_enough(wish: Wish, fleet: Fleet, job: StreamJob) -> str:
     return f"{executors(fleet.wanted, 'stays', 'stay')}: {wish.why}{more}."
 
 
-def _overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:
+def overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:
+    """Whether executors have been missing for longer than they are waited for."""
     since_s = memory.target_since_s
     return fleet.ready < fleet.wanted and since_s is not None and now_s - since_s > job.spec.scaling.executor_timeout_s
 
@@ -145,19 +156,6 @@ def _grow(up: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now
     if window is not None and fleet.wanted >= job.spec.executors.min:
         return fleet.wanted, Reason.WINDOW_DENIES, _denied(up, window.cron)
     return up, Reason.SCALE_OUT, f"{executors(up)} in place of {fleet.wanted}: {wish.why}."
-
-
-def _shrink(down: int, wish: Wish, fleet: Fleet, job: StreamJob, now_s: float) -> Answer:
-    if fleet.marked:
-        return (
-            fleet.wanted,
-            Reason.DRAINING,
-            f"{executors(fleet.marked, 'is', 'are')} being drained; no other is marked before.",
-        )
-    window = denying(job.spec.scaling.windows, Denied.SCALE_DOWN, now_s)
-    if window is not None:
-        return fleet.wanted, Reason.WINDOW_DENIES, _denied(down, window.cron)
-    return down, Reason.SCALE_IN, f"{executors(down)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _denied(target: int, cron: str) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import json
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -271,6 +274,18 @@ def _send_away(context: Any, executor: str) -> None:
     jvm, spark = context._jvm, context._jsc.sc()
     why = jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("its node goes", jvm.scala.Option.empty())
     assert spark.schedulerBackend().decommissionExecutor(executor, why, True, False)
+
+
+def test_an_executor_that_spark_excludes_is_not_waited_for_and_gives_its_groups_away(tmp_path: pathlib.Path) -> None:
+    """With spark.excludeOnFailure it lives and is offered no task, for an hour: here the wait for it is as long."""
+    subprocess.run([sys.executable, pathlib.Path(__file__).with_name("excluded.py"), tmp_path], check=True, timeout=300)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["before"] == ["0", "1"]
+    (excluded,) = found["excluded"]
+    assert found["after"] == [one for one in found["before"] if one != excluded]
+    assert found["shut_at_last"] == []
+    assert found["rows"] == found["expected"]
+    assert found["faults"] == []
 
 
 def test_marked_executors_get_no_group_at_the_start(watch: Any, file_stream: Any, collected: Any) -> None:

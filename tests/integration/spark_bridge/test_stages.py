@@ -223,3 +223,4 @@ def test_work_of_a_batch_that_never_ended_is_no_work_of_the_next_one(watch: Any,
     rows = sum(group.records for group in usage.groups[query.id])
     assert 0 < rows <= progress["numInputRows"]
     assert {group.moments.batches for group in usage.groups[query.id]} == {1}
+    assert {one.stage: one.level for one in usage.stages[query.id]} == {"free-0.0": 0, "operator-0": 1}

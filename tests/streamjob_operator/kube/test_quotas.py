@@ -123,6 +123,14 @@ def test_a_job_that_only_recommends_takes_nothing_from_others(jobs: Jobs) -> Non
     assert jobs.ask("b", 10, 8) == 10
 
 
+def test_a_job_whose_scaling_was_turned_off_claims_what_it_has_and_not_what_it_last_asked_for(jobs: Jobs) -> None:
+    """It never asks again; an operator that began anew gave the other one more."""
+    jobs.ask("a", 9, 2, priority=5)
+    jobs.put("a", executors=2, cycle="2", spec={"scaling": {"mode": "Off", "priority": 5}})
+    assert jobs.ask("b", 11, 8) == 10
+    assert jobs.held == 12
+
+
 def test_a_job_that_needs_less_than_an_even_share_leaves_the_rest(jobs: Jobs) -> None:
     assert jobs.ask("b", 11, 8) == 10
     assert jobs.ask("a", 3, 2) == 2  # the other has been allowed ten

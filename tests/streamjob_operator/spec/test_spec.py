@@ -112,3 +112,11 @@ def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
 def test_whatever_is_not_a_job_is_refused(text: str) -> None:
     with pytest.raises(SpecError):
         parse_job(text)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "007078", "x", "", "٧٠٧٨"])
+def test_a_port_that_is_none_gets_the_sentence_that_the_api_server_has(port: str) -> None:
+    """`streamjob validate` took it, and kubectl apply was refused."""
+    broken = SMALLEST.replace("job.py", f'job.py, sparkConf: {{spark.driver.port: "{port}"}}')
+    with pytest.raises(SpecError, match=f"spark.driver.port is '{port}'; a port from 1 to 65535 is needed"):
+        parse_job(broken)

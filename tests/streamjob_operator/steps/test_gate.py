@@ -96,9 +96,18 @@ def test_what_the_agent_refused_after_it_was_written_is_told_again() -> None:
     assert (verdict.executors_target, groups_moved(verdict)) == (3, [])
     under_way = gate(case(waits, snapshot=SEEN, memory=written))
     known = gate(case(waits, snapshot=seen(refused=True), memory=remembered(executors_target=3)))
-    of_another = dataclasses.replace(written, first_seen_s=950.0)  # a driver finds the plan of the one before it
-    unasked = gate(case(waits, snapshot=seen(refused=True), memory=of_another))
-    assert (under_way.act, known.act, unasked.act) == (False, False, False)
+    assert (under_way.act, known.act) == (False, False)
+
+
+def test_a_driver_that_finds_the_plan_of_the_one_before_it_is_asked_itself() -> None:
+    waits = dataclasses.replace(STAYS, decision=decided(Reason.WAITING_FOR_EXECUTORS, 3), wanted=3)
+    of_another = dataclasses.replace(remembered(generation=5, executors_target=3), first_seen_s=950.0)
+    first = "A test. This driver has not been asked for the others yet, so it is asked now."
+    verdict = gate(case(waits, snapshot=seen(refused=True), memory=of_another))
+    assert told(verdict) == (True, Reason.WAITING_FOR_EXECUTORS, first)
+    assert (verdict.executors_target, groups_moved(verdict)) == (3, [])
+    nobody_scales = job(("scaling: {mode: Auto", "scaling: {mode: Recommend"))
+    assert not gate(case(waits, nobody_scales, memory=of_another)).act
 
 
 def test_a_plan_that_gains_nothing_is_not_and_says_what_scaling_thinks_too() -> None:

@@ -71,6 +71,12 @@ def test_a_window_keeps_a_job_from_shrinking() -> None:
     assert answer(1, there(2, 2), with_job=windowed("ScaleUp"))[:2] == (1, Reason.SCALE_IN)
 
 
+def test_a_window_keeps_those_that_came_after_they_were_given_up() -> None:
+    message = "3 executors would fit, but the window '* * * * *' forbids the change."
+    assert answer(3, there(4, 3), with_job=windowed("ScaleDown")) == (3, Reason.WINDOW_DENIES, message)
+    assert answer(3, there(4, 3), with_job=windowed("ScaleUp"))[:2] == (3, Reason.SCALE_IN)
+
+
 def test_one_drain_at_a_time() -> None:
     message = "1 executor is being drained; no other is marked before."
     assert answer(1, there(2, 2, 1)) == (2, Reason.DRAINING, message)

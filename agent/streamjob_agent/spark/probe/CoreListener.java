@@ -156,6 +156,9 @@ final class CoreListener {
   private void taskEnded(SparkListenerTaskEnd event) {
     try {
       meter.ended(event);
+      if (event.taskInfo().failed()) {
+        wait.failed(event.stageId(), event.stageAttemptId());
+      }
       List left = meter.left();
       if (!left.isEmpty()) {
         registrar.left(left);

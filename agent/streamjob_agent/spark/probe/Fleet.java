@@ -8,8 +8,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.HealthTracker;
+import org.apache.spark.scheduler.TaskScheduler;
+import org.apache.spark.scheduler.TaskSchedulerImpl;
 import org.apache.spark.status.api.v1.ExecutorSummary;
 
 /** The live executors, and which of them may be given key groups. */
@@ -20,6 +24,7 @@ final class Fleet {
   private final HashMap slots = new HashMap();
   private final HashSet marked = new HashSet();
   private final HashSet leaving = new HashSet();
+  private HashSet excluded = new HashSet(); // Spark offers them no task for a while, as tasks have failed there
 
   Fleet(SparkContext context) {
     this.context = context;
@@ -50,6 +55,7 @@ final class Fleet {
     hosts.remove(id);
     slots.remove(id);
     leaving.remove(id);
+    excluded.remove(id);
   }
 
   synchronized void leave(String id) {
@@ -61,23 +67,62 @@ final class Fleet {
     marked.addAll(ids);
   }
 
-  /** Host of a live executor that is not leaving, else null. */
+  /** Host of a live executor that Spark offers tasks, else null. */
   synchronized String host(String id) {
-    return leaving.contains(id) ? null : (String) hosts.get(id);
+    return isShut(id) ? null : (String) hosts.get(id);
   }
 
-  /** Those that were decommissioned since the last call, by whomever: no event tells of it, the scheduler is asked. */
-  synchronized List leavers() {
-    ArrayList lost = new ArrayList();
-    ArrayList live = new ArrayList(hosts.keySet());
-    for (int i = 0; i < live.size(); i++) {
-      String id = (String) live.get(i);
-      if (!leaving.contains(id) && context.taskScheduler().getExecutorDecommissionState(id).isDefined()) {
-        leaving.add(id);
-        lost.add(id);
+  private boolean isShut(Object id) {
+    return leaving.contains(id) || excluded.contains(id);
+  }
+
+  /**
+   * Those that are offered no task since the last call: decommissioned by whomever, of which no event tells, or excluded for a
+   * while. The scheduler is asked.
+   */
+  List leavers() {
+    HashSet now = excluded(live()); // not under our monitor: the scheduler has its own
+    synchronized (this) {
+      ArrayList lost = new ArrayList();
+      Iterator live = hosts.keySet().iterator();
+      while (live.hasNext()) {
+        String id = (String) live.next();
+        boolean leaves = context.taskScheduler().getExecutorDecommissionState(id).isDefined();
+        if (!isShut(id) && (leaves || now.contains(id))) {
+          lost.add(id);
+        }
+        if (leaves) {
+          leaving.add(id);
+        }
+      }
+      excluded = now;
+      return lost;
+    }
+  }
+
+  private synchronized Map live() {
+    return new HashMap(hosts);
+  }
+
+  /** Of these, ids with hosts, whom Spark's health tracker keeps tasks from, by themselves or with all of their machine. */
+  private HashSet excluded(Map live) {
+    TaskScheduler scheduler = context.taskScheduler();
+    boolean tracks = scheduler instanceof TaskSchedulerImpl;
+    HealthTracker tracker = tracks ? (HealthTracker) Reflect.orNull(((TaskSchedulerImpl) scheduler).healthTrackerOpt()) : null;
+    HashSet found = new HashSet();
+    if (tracker == null) {
+      return found; // unless it is told to, Spark excludes nobody
+    }
+    synchronized (scheduler) {
+      Iterator each = live.entrySet().iterator();
+      while (each.hasNext()) {
+        Map.Entry one = (Map.Entry) each.next();
+        if (tracker.isExecutorExcluded((String) one.getKey()) || tracker.isNodeExcluded((String) one.getValue())) {
+          found.add(one.getKey());
+        }
       }
     }
-    return lost;
+    return found;
   }
 
   /** Asks the scheduler instead of waiting for events. */
@@ -98,6 +143,7 @@ final class Fleet {
   synchronized List placeable() {
     ArrayList ids = new ArrayList(hosts.keySet());
     ids.removeAll(leaving);
+    ids.removeAll(excluded);
     if (!marked.containsAll(ids)) {
       ids.removeAll(marked);
     }
@@ -105,7 +151,7 @@ final class Fleet {
     return ids;
   }
 
-  /** One line each: N, id, host, task slots, 1 where it is leaving, else 0. */
+  /** One line each: N, id, host, task slots, 1 where Spark offers it no task, else 0. */
   synchronized void write(StringBuilder out) {
     ArrayList ids = new ArrayList(hosts.keySet());
     Collections.sort(ids, new ByNumber());
@@ -113,7 +159,7 @@ final class Fleet {
     while (each.hasNext()) {
       Object id = each.next();
       out.append("N\t").append(id).append('\t').append(hosts.get(id)).append('\t').append(slots.get(id));
-      out.append(leaving.contains(id) ? "\t1\n" : "\t0\n");
+      out.append(isShut(id) ? "\t1\n" : "\t0\n");
     }
   }
 

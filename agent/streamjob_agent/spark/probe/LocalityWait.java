@@ -73,10 +73,17 @@ final class LocalityWait {
     }
   }
 
-  /** An executor that had key groups is gone, or going: nobody waits for it for longer than without us. */
+  /** An executor that had key groups is gone, going, or offered no task: nobody waits for it for longer than without us. */
   synchronized void lost() {
     if (isSet()) {
       others.bereave();
+    }
+  }
+
+  /** A task has failed: Spark may not give its executor another try, and nobody waits for that. */
+  synchronized void failed(int stage, int attempt) {
+    if (isSet()) {
+      others.failed(stage, attempt);
     }
   }
 

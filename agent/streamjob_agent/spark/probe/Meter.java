@@ -96,6 +96,7 @@ final class Meter {
   private void abandon(String queryId) {
     plans.forgetQuery(queryId);
     intake.over(queryId);
+    batchStages.over(queryId);
     Groups ofQuery = (Groups) groups.get(queryId);
     long busyMs = ofQuery == null ? 0L : ofQuery.abandon();
     if (busyMs > 0L) {

@@ -13,7 +13,8 @@ import org.apache.spark.scheduler.TaskSetManager;
  * comes before Spark has made its set of tasks, which has the long wait for some milliseconds then: that is no harm,
  * while the other way round a task with state would be stolen. A thread looks for the sets; it ends when there is none to find.
  *
- * <p>So does a set with state that has lost an executor: Spark goes on waiting for it, while all others have nothing to do.
+ * <p>So does a set with state that has lost an executor, and one of whose tasks an executor gets no second one where it has
+ * failed (spark.excludeOnFailure): Spark goes on waiting for it, while all others have nothing to do.
  */
 final class OtherWaits implements Runnable {
   private static final int MOST = 1000; // stages that run
@@ -37,6 +38,7 @@ final class OtherWaits implements Runnable {
     final int attempt;
     final boolean stateful;
     boolean bereft; // an executor that had tasks of it is gone
+    boolean failed; // a task of it has
     int looks; // left
 
     Running(Stage of) {
@@ -64,7 +66,7 @@ final class OtherWaits implements Runnable {
     Iterator each = stages.values().iterator();
     while (each.hasNext()) {
       Running running = (Running) each.next();
-      running.looks = !running.stateful || running.bereft ? LOOKS : 0;
+      running.looks = !running.stateful || running.bereft || running.failed ? LOOKS : 0;
     }
     look();
   }
@@ -76,6 +78,16 @@ final class OtherWaits implements Runnable {
       ((Running) each.next()).bereft = true;
     }
     again();
+  }
+
+  /** A task of the stage has failed. */
+  synchronized void failed(int stage, int attempt) {
+    Running running = (Running) stages.get(stage + " " + attempt);
+    if (running != null && running.stateful && !running.failed) {
+      running.failed = true;
+      running.looks = LOOKS;
+      look();
+    }
   }
 
   private void look() {
@@ -148,6 +160,9 @@ final class OtherWaits implements Runnable {
         return false;
       }
       TaskSetManager tasks = (TaskSetManager) known;
+      if (running.stateful && !running.bereft && !tasks.taskSetExcludelistHelperOpt().isDefined()) {
+        return true; // what has failed runs again where its state is
+      }
       long[] waits = tasks.localityWaits();
       Object[] levels = tasks.myLocalityLevels();
       for (int i = 0; i < waits.length; i++) {

@@ -38,7 +38,11 @@ public final class Receiver extends SparkListener {
   }
 
   public void onTaskEnd(SparkListenerTaskEnd event) {
-    gathering.ended(event);
+    if (event.taskInfo().failed()) {
+      gathering.happened(event); // somebody may be waited for in vain
+    } else {
+      gathering.ended(event);
+    }
   }
 
   public void onExecutorAdded(SparkListenerExecutorAdded event) {

@@ -98,7 +98,7 @@ final class Registrar {
     register(query, true);
   }
 
-  /** Whoever was decommissioned since the last look gives its groups away. */
+  /** Whoever is offered no task since the last look gives its groups away. */
   void leavers() {
     List lost = fleet.leavers();
     for (int i = 0; i < lost.size(); i++) {
@@ -106,7 +106,7 @@ final class Registrar {
     }
   }
 
-  /** An executor is gone or going: its groups of every query get new owners at once. */
+  /** An executor is gone, going or offered no task: its groups of every query get new owners at once. */
   void guard(String executor) {
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {

@@ -109,7 +109,11 @@ final class Stages {
     }
   }
 
-  /** A batch that failed is forgotten when the next one begins. */
+  /** A run of the query is over: the next one may begin with the batch that it left, by the same number. */
+  void over(String queryId) {
+    running.remove(queryId);
+  }
+
   private Batch batch(String queryId, long number) {
     Batch batch = (Batch) running.get(queryId);
     if (batch == null || batch.id != number) {

@@ -17,7 +17,6 @@ from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.spec import Application, program
-from streamjob_operator.spec.application import PORT_HINT, PORTS
 
 Manifest = dict[str, Any]
 GRACE_S = 120
@@ -43,14 +42,9 @@ def application_hash(job: JobFacts) -> str:
 
 def mistakes(job: JobFacts) -> tuple[str, ...]:
     """Sentences about what no driver can be made from."""
-    application, found = job.application, []
-    if application.image is None:
-        found.append("application.image: nothing given; on Kubernetes an image is needed.")
-    for key in PORTS:
-        port = application.spark_conf.get(key, "7078")
-        if not (port.isdecimal() and 0 < int(port) < 65536):
-            found.append(f"application.sparkConf, {key}: {port!r} given; {PORT_HINT}.")
-    return tuple(found)
+    if job.application.image is None:
+        return ("application.image: nothing given; on Kubernetes an image is needed.",)
+    return ()
 
 
 def driver_manifest(job: JobFacts) -> Manifest:

@@ -40,6 +40,7 @@ class _Read:
     version: int
     told: Told
     ended: bool
+    off: bool
     claim: Claim
 
 
@@ -107,9 +108,9 @@ class Quotas:
             self._read[key] = read
         if asked is None or read.ended or asked.told[0] not in ("", read.told[0]):
             return read.claim
-        if asked.told == read.told:
-            return dataclasses.replace(asked.claim, holds=max(asked.claim.holds, read.claim.holds))
-        return dataclasses.replace(asked.claim, holds=read.claim.holds)
+        newest = read.claim if read.off else asked.claim
+        granted = asked.claim.holds if asked.told == read.told else 0
+        return dataclasses.replace(newest, holds=max(granted, read.claim.holds))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -136,7 +137,14 @@ def _read(name: str, version: int, document: Mapping[str, Any]) -> _Read:
     told = str(metadata.get("uid", "")), str((status.get("lastCycle") or {}).get("id", ""))
     going = "deletionTimestamp" in metadata or bool((document.get("spec") or {}).get("suspend"))
     ended = going or status.get("phase") in _ENDED
-    return _Read(version, told, ended, _told_claim(name, document, going=going, ended=ended))
+    claim = _told_claim(name, document, going=going, ended=ended)
+    return _Read(version, told, ended, _is_off(document.get("spec") or {}), claim)
+
+
+def _is_off(spec: Mapping[str, Any]) -> bool:
+    """Whether nobody says how many executors there shall be: such a job asks no more, and what it asked for is over."""
+    replicas = (spec.get("executors") or {}).get("replicas")
+    return replicas is None and (spec.get("scaling") or {}).get("mode") == Mode.OFF
 
 
 def _told_claim(name: str, document: Mapping[str, Any], *, going: bool, ended: bool) -> Claim:

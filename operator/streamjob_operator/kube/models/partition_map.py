@@ -124,7 +124,7 @@ class MapExecutor(Part):
     """Its task slots."""
 
     state: ExecutorState | None = None
-    """ready, draining (marked for removal), leaving (being decommissioned) or dead."""
+    """ready, draining (marked for removal), leaving (being decommissioned, or excluded by Spark for a time) or dead."""
 
     groups: int | None = None
     """Key groups that it holds."""

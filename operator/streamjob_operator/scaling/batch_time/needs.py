@@ -117,7 +117,7 @@ def _for_sure(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:
     now = paces(most)
     found = fewest(paces, most, now, outlook, aim)
     judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
-    return _raised(found, by_slots(view, rate_rps), judged)
+    return _raised(found, min(by_slots(view, rate_rps), most), judged)
 
 
 def _rows(view: View, rate_rps: float, aim: Aim) -> float:

@@ -22,7 +22,7 @@ def enough(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
     """Why so many executors, of those that are enough; what keeps every number from it where none is."""
     rate = view.ahead.rate_rps
     if not found.reached and not found.judged.in_time:
-        return f"{_floor(found, aim, model, _most_groups(view))}, {_rate(view.ahead)}"
+        return f"{_floor(view, found, aim, model)}, {_rate(view.ahead)}"
     clears = _clears(view, found.judged)
     capped = view.arriving.most_rows
     cap = "" if capped is None else f"; the source hands out {capped:,.0f} rows a batch, whatever waits"
@@ -81,12 +81,25 @@ def _foretold(forecast: Forecast) -> str:
     )
 
 
-def _floor(found: Fewest, aim: Aim, model: LoadModel, most_groups: int) -> str:
+def _floor(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
     pace, batch = found.judged.pace, found.judged.batch
     on_these = "grow without end" if batch is None else f"take {_seconds(batch.mean_s)}"
-    wanted = "" if aim.batch_s is None else f" ({_seconds(aim.batch_s)} wanted)"
-    told = f"no number of executors up to the largest brings batches within their time{wanted}"
-    return f"{told}: {_part(pace.longest, model, aim, most_groups)}; batches of {_many(pace.executors)} {on_these}"
+    told = f"no number of executors up to the largest brings batches within their time{_wanted(view, aim)}"
+    longest = _part(pace.longest, model, aim, _most_groups(view))
+    return f"{told}: {longest}; batches of {_many(pace.executors)} {on_these}"
+
+
+def _wanted(view: View, aim: Aim) -> str:
+    """What a batch may take; where rows wait for their trigger for all of the latency that is left, that."""
+    if aim.batch_s is None:
+        return ""
+    latency_s = view.job.spec.scaling.max_latency_s
+    if aim.batch_s > 0 or latency_s is None:
+        return f" ({_seconds(aim.batch_s)} wanted)"
+    trigger = format_duration(view.trigger_s)
+    return (
+        f" (scaling.maxLatency is {format_duration(latency_s)}, more than the trigger interval of {trigger} is needed)"
+    )
 
 
 def more(view: View, found: Fewest, aim: Aim, model: LoadModel) -> MoreGroups | None:
@@ -102,8 +115,9 @@ def _most_groups(view: View) -> int:
 
 
 def _more(binding: Binding, model: LoadModel, aim: Aim, most: int) -> MoreGroups | None:
-    """What more key groups could do about it; nothing where nobody says what a batch may take."""
-    if aim.batch_s is None:
+    """What more key groups could do about it; nothing where nobody says what a batch may take, or it may take no
+    time."""
+    if not aim.batch_s:
         return None
     times = binding.seconds / aim.batch_s
     return more_groups.proposed(Limit.KEY_GROUP, model.group_ids, binding.group, times, most)

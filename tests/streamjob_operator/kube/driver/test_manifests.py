@@ -295,18 +295,9 @@ def test_the_hash_follows_the_application_and_nothing_else() -> None:
     assert len({application_hash(one) for one in [job, *other]}) == 4
 
 
-MISTAKES = [
-    ({"image": None}, "application.image: nothing given"),
-    ({"sparkConf": {"spark.driver.port": "99999"}}, "application.sparkConf, spark.driver.port: '99999' given"),
-    ({"sparkConf": {"spark.driver.blockManager.port": "x"}}, "application.sparkConf, spark.driver.blockManager.port"),
-]
-
-
-@pytest.mark.parametrize(("application", "sentence"), MISTAKES, ids=str)
-def test_what_no_driver_can_be_made_from_gets_a_sentence(application: dict[str, Any], sentence: str) -> None:
-    found = mistakes(job_facts(application))
-    assert len(found) == 1
-    assert found[0].startswith(sentence)
+def test_what_no_driver_can_be_made_from_gets_a_sentence() -> None:
+    (found,) = mistakes(job_facts({"image": None}))
+    assert found.startswith("application.image: nothing given")
     assert mistakes(job_facts({"mainFile": "/opt/app/job.py"})) == ()
 
 

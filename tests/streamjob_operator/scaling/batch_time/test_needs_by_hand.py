@@ -183,3 +183,10 @@ def test_what_a_change_promises_is_noted_for_batches_as_large_as_todays_at_least
 ) -> None:
     found = line_of(made(BEND, 2, rows=rows), executors)
     assert found == Line(fixed_s=pytest.approx(fixed_s), row_s=pytest.approx(row_s))
+
+
+@pytest.mark.parametrize("rate_rps", [1e6, 1e18])
+def test_no_more_executors_are_thought_of_than_may_be_whatever_rate_is_hinted(rate_rps: float) -> None:
+    """A batch was laid out on as many as slots ask for, in the operator's own memory: who hints enough ended it."""
+    found = needs(made(EVEN, 3, UTILIZATION, rate_rps=rate_rps))
+    assert (found.out.executors, found.calm.executors) == (9, 9)

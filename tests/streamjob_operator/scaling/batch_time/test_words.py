@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from small_models import placed
 from views import hot
+from worlds import job
 
 from streamjob_operator.scaling.batch_time.needs import View
 from streamjob_operator.scaling.batch_time.words import enough, fits, more
@@ -176,3 +177,16 @@ def test_more_key_groups_are_proposed_for_a_heavy_one_alone() -> None:
     assert more(view(), found, AIM, MODEL) == MoreGroups(now=4, wanted=16, shared=True)
     slow = fewest(reached=False, in_time=False, longest=Binding(part=Part.EXECUTOR, seconds=40.0, group=2))
     assert more(view(), slow, AIM, MODEL) is None
+
+
+@pytest.mark.parametrize("part", [Part.EXECUTOR, Part.KEY_GROUP])
+def test_a_latency_that_the_trigger_takes_for_itself_is_named_and_ends_no_cycle(part: Part) -> None:
+    """Batches may take no time at all then, and a heavy key group takes any number of times too long."""
+    plain = view()
+    policy = job(("scaling: {mode: Auto", "scaling: {mode: Auto, maxLatency: 10s"))
+    found = fewest(False, in_time=False, longest=Binding(part=part, seconds=7.0, group=1))
+    aim = dataclasses.replace(AIM, batch_s=0.0)
+    asked = dataclasses.replace(plain, job=policy)
+    named = f"{LATE} (scaling.maxLatency is 10s, more than the trigger interval of 10s is needed): "
+    assert enough(asked, found, aim, MODEL).startswith(named)
+    assert more(asked, found, aim, MODEL) is None
