@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from streamjob_operator.planning_queue import PlanningQueue
+from streamjob_operator.planning_queue import Asks, PlanningQueue, nobody
 from streamjob_operator.ports import Overran, Starting
 from streamjob_operator.steps.solve import limit_s
 from streamjob_planners.albic.settings import AlbicSettings
@@ -130,12 +130,12 @@ class PlanningPool:
         """The planner of that name, working in the pool."""
         return self.of("").planner(name, settings)
 
-    def of(self, namespace: str, *, asked: bool = False) -> Share:
-        """The same for jobs of that namespace; what a person `asked` for comes before its other plans."""
+    def of(self, namespace: str, *, asked: Asks = nobody) -> Share:
+        """The same for a job of that namespace; what a person has `asked` for by then comes before its other plans."""
         return Share(pool=self, namespace=namespace, asked=asked)
 
     def run(
-        self, task: object, timeout_s: float, *, namespace: str = "", large: bool = False, asked: bool = False
+        self, task: object, timeout_s: float, *, namespace: str = "", large: bool = False, asked: Asks = nobody
     ) -> object:
         """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died.
 
@@ -158,7 +158,7 @@ class PlanningPool:
             raise Overran(f"its process was not ready within {START_S:g} s")
 
     @contextlib.contextmanager
-    def _worker(self, namespace: str, *, large: bool, asked: bool) -> Iterator[Worker]:
+    def _worker(self, namespace: str, *, large: bool, asked: Asks) -> Iterator[Worker]:
         """A free worker. One that overran, died, or was left in the middle of an answer does not come back."""
         self._start_again()
         worker = self._queue.take(namespace, FREE_S, large=large, asked=asked)
@@ -204,11 +204,11 @@ class PlanningPool:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """The pool as one namespace has it. Implements :class:`streamjob_operator.ports.Planning`."""
+    """The pool as a job of one namespace has it. Implements :class:`streamjob_operator.ports.Planning`."""
 
     pool: PlanningPool
     namespace: str
-    asked: bool = False
+    asked: Asks = nobody
 
     def planner(self, name: str, settings: AlbicSettings) -> Planner:
         """The planner of that name, working in the pool."""

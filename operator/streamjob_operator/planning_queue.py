@@ -12,16 +12,26 @@ from streamjob_operator.places import Places
 W = TypeVar("W")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+Asks = Callable[[], bool]
+"""Whether a person waits for what is planned, who may come at any moment; from any thread."""
+
+
+def nobody() -> bool:
+    """No person waits."""
+    return False
+
+
+@dataclasses.dataclass(slots=True, eq=False)
 class _Asker:
     namespace: str
     large: bool
+    asks: Asks
     asked: bool
 
 
 class PlanningQueue(Generic[W]):
     """Whose plan comes next is said by `Places`, as of threads; of namespaces that have as few, one that a person waits
-    in; of one namespace what a person asked for, then who has waited longest.
+    in; of one namespace what a person asked for, also once its plan waits already, then who has waited longest.
 
     Of `large` plans one less than there are processes is under way at a time.
     """
@@ -37,19 +47,19 @@ class PlanningQueue(Generic[W]):
         """One that is free."""
         with self._changed:
             self._free.append(worker)
-            self._changed.notify_all()
+            self._tell()
 
-    def take(self, namespace: str, timeout_s: float, *, large: bool, asked: bool = False) -> W | None:
+    def take(self, namespace: str, timeout_s: float, *, large: bool, asked: Asks = nobody) -> W | None:
         """The one that became free last, when it is the asker's turn; None after timeout_s."""
-        asker = _Asker(namespace, large, asked)
         with self._changed:
+            asker = _Asker(namespace, large, asked, asked())
             self._waiting.append(asker)
             came = self._changed.wait_for(lambda: self._next() is asker, timeout_s)
             self._waiting.remove(asker)
             if came:
                 self._places.take(namespace)
                 self._large += large
-            self._changed.notify_all()  # whose turn it is may be another's now
+            self._tell()  # whose turn it is may be another's now
             return self._free.pop() if came else None
 
     def leave(self, namespace: str, *, large: bool) -> None:
@@ -57,13 +67,19 @@ class PlanningQueue(Generic[W]):
         with self._changed:
             self._places.leave(namespace)
             self._large -= large
-            self._changed.notify_all()
+            self._tell()
 
     def empty(self) -> list[W]:
         """All that are free, which are nobody's any more."""
         with self._changed:
             found, self._free = self._free, []
             return found
+
+    def _tell(self) -> None:
+        """Whoever waits looks whether it is its turn. Who was asked for is said once for all: they must agree."""
+        for one in self._waiting:
+            one.asked = one.asks()
+        self._changed.notify_all()
 
     def _next(self) -> _Asker | None:
         shared = self._shared()

@@ -16,6 +16,7 @@ class Askers:
     def __init__(self, size: int, *, shared: bool = False) -> None:
         self.queue: PlanningQueue[int] = PlanningQueue(size, lambda: shared)
         self.came: list[str] = []
+        self.asked: set[str] = set()
         self._over: dict[str, threading.Event] = {}
         self._threads: list[threading.Thread] = []
         for one in range(size):
@@ -32,7 +33,9 @@ class Askers:
 
     def _ask(self, name: str) -> None:
         namespace, large = name.split("-", maxsplit=1)[0], name.endswith("large")
-        worker = self.queue.take(namespace, 30.0, large=large, asked=name.endswith("asked"))
+        worker = self.queue.take(
+            namespace, 30.0, large=large, asked=lambda: name.endswith("asked") or name in self.asked
+        )
         if worker is None:
             return
         self.came.append(name)
@@ -99,6 +102,30 @@ def test_of_a_namespace_what_a_person_asked_for_comes_first() -> None:
     assert askers.end("a-1", then=2)[1:] == ["a-3-asked"]
     assert askers.end("a-3-asked", then=3)[2:] == ["a-5-asked"]
     assert askers.end("a-5-asked", then=4)[3:] == ["a-2"]
+    askers.end_all()
+
+
+def test_a_plan_that_waits_already_comes_first_once_a_person_asks_for_it() -> None:
+    askers = Askers(1)
+    askers.ask("a-1", "a-2", "a-3", "a-4")
+    assert askers.until(1) == ["a-1"]
+    askers.asked.add("a-4")
+    assert askers.end("a-1", then=2)[1:] == ["a-4"]
+    assert askers.end("a-4", then=3)[2:] == ["a-2"]
+    askers.asked.add("a-3")
+    assert askers.end("a-2", then=4)[3:] == ["a-3"]
+    askers.end_all()
+
+
+def test_who_wait_agree_whose_turn_it_is_while_a_person_asks() -> None:
+    askers = Askers(1)
+    askers.ask("a-1", *(f"a-{number}" for number in range(2, 9)))
+    assert askers.until(1) == ["a-1"]
+    calls = iter(range(1000))
+    for one in askers.queue._waiting:  # says yes to some of the times that it is asked, as if people came and went
+        one.asks = lambda: next(calls) % 3 == 1
+    for count in range(2, 9):
+        assert len(askers.end(askers.came[-1], then=count)) == count
     askers.end_all()
 
 

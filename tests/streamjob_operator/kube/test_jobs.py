@@ -262,6 +262,35 @@ def test_a_change_is_urgent_once() -> None:
     assert urgent == [True, False]
 
 
+def test_a_cycle_knows_that_a_person_has_asked_since_it_began() -> None:
+    known: list[bool] = []
+
+    async def care() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            begun, over = threading.Event(), threading.Event()
+
+            class Seen(Scripted):
+                def turn(self, *, cycle: bool) -> Rest:
+                    if not cycle:
+                        return CYCLE_DUE if not known else None
+                    known.append(jobs.asked("n", "orders"))
+                    begun.set()
+                    over.wait(20.0)
+                    known.append(jobs.asked("n", "orders"))
+                    return 0.01
+
+            jobs = Jobs(lambda *_: Seen(FORBIDDEN, times=0), *[Threads(executor=pool, size=1)] * 2)
+            jobs.wake("n", "orders")
+            await asyncio.to_thread(begun.wait, 20.0)
+            jobs.wake("n", "orders", asked=True)
+            over.set()
+            while len(jobs):
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+    assert known == [False, True]
+
+
 class Hanging(Planning):
     """Cycles of the namespace `hung` last until `over`; each job is gone after its cycle."""
 

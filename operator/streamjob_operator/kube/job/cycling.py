@@ -26,6 +26,7 @@ from streamjob_operator.kube.partition_map.memory import Recalled, StatusMemory
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import silence
+from streamjob_operator.planning_queue import Asks, nobody
 from streamjob_operator.ports import Planning, Ports
 from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
@@ -93,11 +94,12 @@ class Cycling:
         waits = (reading.document.get("status") or {}).get("lastCycle") and not asked
         return next_s(due_s, reading.uid, period_s) if waits else due_s
 
-    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write, *, asked: bool = False) -> bool:
+    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write, *, asked: Asks = nobody) -> bool:
         """One cycle; whether it acted. It starts from what is `known`.
 
         `write` is given the facts with what the cycle found; it may raise what it likes. A person who has `asked` for
-        it, has edited the job, or approved a plan of it, does not wait behind all others' plans.
+        it, also while its plan waits already, has edited the job, or approved a plan of it, does not wait behind all
+        others' plans.
         """
         job, seen = facts.job, facts.map
         if job is None or seen is None:
@@ -106,6 +108,7 @@ class Cycling:
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
         view = view_of(reading, seen, source.rows())
         woken = self._cadence.happened(view)
+        edited = any(one.kind is EventKind.SPEC_EDITED for one in woken)
         self._ran = True
         self._cadence.began(facts.now_s, dataclasses.replace(view, status=seen.agent))
 
@@ -120,7 +123,7 @@ class Cycling:
             actuator=MapActuator(maps),
             memory=StatusMemory(known, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
-            planning=self._planning(asked=asked or any(one.kind is EventKind.SPEC_EDITED for one in woken)),
+            planning=self._planning(asked=lambda: edited or asked()),
             look=lambda: unmeasured(facts),
             quota=None if self._tools.quotas is None else self._tools.quotas.of(self._namespace, job),
         )
@@ -136,7 +139,7 @@ class Cycling:
         self._log.info(outcome.message, extra=extra)
         return outcome.decision == ACTED
 
-    def _planning(self, *, asked: bool) -> Planning | None:
+    def _planning(self, *, asked: Asks) -> Planning | None:
         return None if self._tools.planning is None else self._tools.planning(self._namespace, asked=asked)
 
     def _follow_clock(self, now_s: float) -> None:

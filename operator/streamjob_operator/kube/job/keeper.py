@@ -34,6 +34,7 @@ from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.findings import silent_from_s, silent_s
 from streamjob_operator.kube.report.tellings import shape, tellings
+from streamjob_operator.planning_queue import Asks, nobody
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
@@ -73,10 +74,11 @@ class Found:
 
 
 class Keeper:
-    """Turns of one StreamJob; one at a time."""
+    """Turns of one StreamJob; one at a time. `asked`: whether a person has changed what no turn has followed yet."""
 
-    def __init__(self, tools: Tools, namespace: str, name: str) -> None:
+    def __init__(self, tools: Tools, namespace: str, name: str, asked: Asks = nobody) -> None:
         self._tools = tools
+        self._asked = asked
         self._namespace = namespace
         self._name = name
         self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
@@ -210,7 +212,7 @@ class Keeper:
                 facts,
                 found.known,
                 lambda told: self._write(found, told, looked),
-                asked=steering.refresh is not None,
+                asked=lambda: steering.refresh is not None or self._asked(),
             )
             if acted:
                 return SHORTEST_REST_S  # pods are marked as the new map has it

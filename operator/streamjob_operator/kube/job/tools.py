@@ -25,10 +25,11 @@ def _nothing(_namespace: str, _name: str) -> None:
 
 
 class PlanningOf(Protocol):
-    """Planning as the jobs of one namespace have it."""
+    """Planning as a job of one namespace has it."""
 
-    def __call__(self, namespace: str, *, asked: bool) -> Planning:
-        """What a person `asked` for comes before the namespace's other plans."""
+    def __call__(self, namespace: str, *, asked: Callable[[], bool]) -> Planning:
+        """What a person has `asked` for, by the moment when a process is free, comes before the namespace's other
+        plans."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

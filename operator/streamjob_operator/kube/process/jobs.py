@@ -125,6 +125,10 @@ class Jobs:
         self._namespaces[namespace] += 1
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
+    def asked(self, namespace: str, name: str) -> bool:
+        """Whether a person has changed something since its last turn began or ended; from any thread."""
+        return (namespace, name) in self._asked
+
     async def stop(self) -> None:
         """No more turns; those that run are waited for."""
         self._stopping = True

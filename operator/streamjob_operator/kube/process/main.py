@@ -181,7 +181,7 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
         telemetry.watch_planning(lambda: planning.kills)
         tools = _tools(options, cluster.api, telemetry, planning, known)
         jobs = Jobs(
-            lambda namespace, name: Keeper(tools, namespace, name),
+            lambda namespace, name: Keeper(tools, namespace, name, lambda: jobs.asked(namespace, name)),
             Threads(executor=looks, size=LOOKS),
             Threads(executor=cycles, size=options.workers),
             lambda: first_wait_s(len(known)),
