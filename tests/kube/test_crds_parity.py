@@ -26,6 +26,15 @@ VALID: dict[str, Any] = {
         "metrics": {"prometheus": {"url": "http://prometheus:9090"}},
     },
 }
+WHITE = [chr(one) for one in range(0x20, 0x3002) if chr(one).isspace()] + [
+    "\t",
+    "\x0b",
+    "\x1c",
+    "\x1f",
+    "\u200b",
+    "\ufeff",
+]
+"""All that Python takes for white space, and two that look like it."""
 BAD_REQUEST, UNPROCESSABLE = 400, 422
 WINDOW = "scaling.windows.0"
 CASES: dict[str, list[Any]] = {
@@ -57,8 +66,12 @@ CASES: dict[str, list[Any]] = {
         *("job.py", "/opt/a b.py", "local:///opt/job.py", "s3a://b/job.py", "https://h/job.py", "S3A://b/job.py"),
         *("s3:/b/job.py", "://x", "s3a://", "s3a://b/a,b.py", "local:///opt/app.jar", "app.JAR", "job.R", "job.rb", ""),
         *("x" * 2000, "x" * 2001, 1),
+        *(f"s3a://b/a{one}b.py" for one in WHITE),
     ],
-    "application.deps.pyFiles": [["a.py", "s3a://b/c.zip"], ["a.py,b.py"], ["a b.py"], [""], "a.py", ["x"] * 101],
+    "application.deps.pyFiles": [
+        *(["a.py", "s3a://b/c.zip"], ["a.py,b.py"], ["a b.py"], [""], "a.py", ["x"] * 101),
+        *([f"a{one}.py"] for one in WHITE),
+    ],
     "application.deps.packages": [["a:b:1"], ["a:b"], ["a:b:1:c"], ["a:b:1,c:d:2"], ["a:b:1", "a"], []],
     "application.deps.excludePackages": [["a:b"], ["a:b:1"], ["a"]],
     "application.hadoopConfigMap": ["hadoop", "hadoop.conf-1", "Hadoop", "-a", "a-", "a_b", "", "a" * 253, "a" * 254],
@@ -96,7 +109,16 @@ CASES: dict[str, list[Any]] = {
         {"initial": "90s", "max": "1m30s"},
         {"max": "1s"},
     ],
-    "metrics.prometheus.url": ["https://a.b/c?d", "http://a", "ftp://a", "a:9090", "http://", "http://a b", ""],
+    "metrics.prometheus.url": [
+        "https://a.b/c?d",
+        "http://a",
+        "ftp://a",
+        "a:9090",
+        "http://",
+        "http://a b",
+        "",
+        *(f"http://a{one}" for one in WHITE),
+    ],
     "metrics.prometheus.auth": [
         {"secretRef": {"name": name}}
         for name in (

@@ -43,9 +43,14 @@ class Shape:
         self.model = model
 
 
+_WHITE = r"\s\x0b\x1c-\x1f\x{85}\p{Z}"
+"""What Python takes for white space: RE2's own has ASCII's alone, and of that not all."""
+
+
 def matches(pattern: str, message: str) -> Rule:
-    """The whole text must fit an RE2 pattern."""
-    return Rule(f"self.matches({quoted(f'^(?:{pattern})$')})", message)
+    """The whole text must fit a pattern that Python and RE2 read alike; \\s may stand in it, within brackets."""
+    whole = f"^(?:{pattern})$".replace(r"\s", _WHITE)
+    return Rule(f"self.matches({quoted(whole)})", message)
 
 
 def shaped(pattern: str, hint: str) -> AfterValidator:
