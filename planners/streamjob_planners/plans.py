@@ -8,6 +8,7 @@ import numpy as np
 
 from streamjob_planners import bound, measures
 from streamjob_planners.batch.bound import batch_bound
+from streamjob_planners.batch.predict import rest_s
 from streamjob_planners.model import BoolArray, Clock, Effect, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.ordering import ordered_moves
 
@@ -76,13 +77,14 @@ def bounded_plan(
 
 
 def batch_bound_in_time(model: LoadModel, params: PlanParams, left_s: Callable[[], float]) -> float | None:
-    """A bound on the batch; None where batch time is not the objective, or where there is no time for it.
+    """A bound on the batch; None where batch time is not the objective. What no placement changes of a batch is one
+    that takes no time.
 
     `left_s`: seconds until the deadline, now.
     """
-    if params.objective_of(model) is not Objective.BATCH_TIME or left_s() < model.n_groups * S_PER_GROUP:
+    if model.batch is None or params.objective_of(model) is not Objective.BATCH_TIME:
         return None
-    return batch_bound(model, params)
+    return rest_s(model.batch) if left_s() < model.n_groups * S_PER_GROUP else batch_bound(model, params)
 
 
 def hold_plan(model: LoadModel, *, planner: str) -> Plan:

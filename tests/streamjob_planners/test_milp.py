@@ -71,6 +71,22 @@ def test_whole_microseconds_do_not_lift_the_bound_above_the_batch(small_model):
     assert 0.3388 < plan.batch_bound_s <= plan.after.batch_s
 
 
+def test_moves_that_must_pay_at_once_are_none_that_the_program_cannot_count(small_model):
+    """A move for a second, to be paid for within no batch: some 1e18 whole units a move, all of which added up overflow."""
+    batch = BatchShape(
+        level=np.zeros(12, dtype=np.int64),
+        task_s=np.ones(12),
+        spread_s=np.zeros(12),
+        slots=np.ones(3, dtype=np.int64),
+        speed=np.ones(3),
+    )
+    model = small_model([0] * 6 + [1] * 4 + [2] * 2, [5.0] * 12, n_nodes=3, batch=batch, migration_cost_s=np.ones(12))
+    assert _solve(registry.get("milp"), model, payback_batches=0.0, max_iterations=2000).moves == ()
+    drained = dataclasses.replace(model, marked=np.arange(3) > 0)
+    plan = _solve(registry.get("milp"), drained, payback_batches=0.0, max_iterations=2000)
+    assert plan.after.marked_groups == 0
+
+
 def test_it_finds_its_way_from_a_poor_hint(one_to_one):
     model = one_to_one(4, 6, 2)
     piled_up = dataclasses.replace(model, node_of=np.zeros(model.n_groups, dtype=np.int64))

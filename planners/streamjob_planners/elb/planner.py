@@ -68,12 +68,14 @@ def best_moves(problem: Problem, wanted: LoadRange, stop: Callable[[], bool]) ->
     )
     books = Ledger(problem)
     best, least = model.node_of, objective.cost(problem, model.node_of)
-    for moves, group in enumerate(queue[problem.movable[queue]].tolist(), 1):
+    moves = 0
+    for group in queue[problem.movable[queue]].tolist():
         if stop():
             break
         if books.move(group, _target(books, group, wanted.high)):
-            reached = objective.cost(problem, books.node_of)
-            if _priced(reached, moves, problem.params) < least:
+            moves += 1
+            reached = _priced(objective.cost(problem, books.node_of), moves, problem.params)
+            if reached < least:
                 best, least = books.node_of.copy(), reached
     return best
 

@@ -98,6 +98,13 @@ def test_stages_one_after_another_are_levelled_each(planner, promises, stepping_
     assert plan.proven_optimal
 
 
+def test_level_nodes_prove_nothing_of_the_batch_where_there_was_no_time_for_its_bound(planner, stepping_clock):
+    """As much load on both executors, which is the least load distance, and a batch twice too long."""
+    model = _chained([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1], 2)
+    plan = _solve(planner, model, dataclasses.replace(PARAMS, deadline_s=0.0), stepping_clock())
+    assert not plan.proven_optimal or _batch_s(model, plan.node_of) == pytest.approx(4.0)
+
+
 def test_executors_of_several_slots_are_filled_by_slots(planner, promises, stepping_clock):
     promises("batch time")
     model = _chained([0] * 6 + [1] * 6, [0] * 12, 2, slots=np.array([1, 3]))
