@@ -132,6 +132,8 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     least = max(1, limits.get("minExecutors") or (dynamic.get("minExecutors", 1) if dynamic else stated))
     most = limits.get("maxExecutors") or dynamic.get("maxExecutors") or stated
     draft.executors.update(min=least, max=max(least, most))
+    if dynamic and not (limits.get("maxExecutors") or dynamic.get("maxExecutors")):
+        finishing.note_no_limit(draft)
     settings.pop("spark.executor.instances", None)
 
 

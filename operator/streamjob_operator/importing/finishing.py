@@ -13,6 +13,7 @@ from streamjob_operator.spec.quantities import mebibytes, overhead_mib
 
 _THEIR_CONTAINER = {"driver": "spark-kubernetes-driver", "executor": "spark-kubernetes-executor"}
 _ALLOCATION = "spark.dynamicAllocation."
+_EXECUTORS = "spark.executor.instances"
 _NAMES = ("name", "generateName", "namespace", "ownerReferences", "creationTimestamp")
 
 
@@ -102,6 +103,20 @@ def allocation(draft: Draft) -> Map:
     return {"enabled": True, **{name: int(value) for name, value in bounds.items() if value is not None}}
 
 
+def stated_executors(draft: Draft) -> int | None:
+    """Executors that Spark's own setting asks for; None where it says no number. It counts where no field says one."""
+    value = str(draft.application.get("sparkConf", {}).get(_EXECUTORS, ""))
+    return int(value) if value.isdecimal() else None
+
+
+def note_no_limit(draft: Draft) -> None:
+    """Of Spark's dynamic allocation without an upper bound; a StreamJob always has one."""
+    draft.note(
+        "dynamicAllocation.maxExecutors: nothing given, which is no limit there; executors.max is "
+        f"{draft.executors['max']}: set it to the most that the job may have."
+    )
+
+
 def main_class(draft: Draft) -> None:
     """The class stays where there is a jar: Spark's own runner of scripts is such a class, too."""
     given, file = draft.application.get("mainClass"), str(draft.application.get("mainFile", ""))
@@ -142,8 +157,8 @@ def _to_field(draft: Draft, key: str, place: str, value: str) -> None:
 
 
 def _executors(draft: Draft, key: str, value: str) -> None:
+    least, most = draft.executors["min"], draft.executors["max"]
     if not value.isdecimal():
         draft.note(f"sparkConf: {key} was '{value}', which is no number, and was left out.")
-        return
-    draft.executors.setdefault("min", int(value))
-    draft.executors.setdefault("max", int(value))
+    elif int(value) != least:
+        draft.note(f"sparkConf: {key} was '{value}' and was left out: spec.executors says {least} to {most}.")

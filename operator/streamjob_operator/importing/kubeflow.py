@@ -145,7 +145,7 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     finishing.share_volumes(draft, source.get("volumes") or [])
     finishing.driver_memory(draft, driver.get("memoryOverhead"), source.get("memoryOverheadFactor"))
     dynamic = finishing.allocation(draft) | (source.get("dynamicAllocation") or {})
-    _count(draft, executor.get("instances") or 1, dynamic)
+    _count(draft, executor.get("instances") or finishing.stated_executors(draft) or 1, dynamic)
     draft.under("restart").setdefault("policy", "Never")
     if "image" not in draft.application and "image" in draft.under("executor"):
         draft.application["image"] = draft.under("executor").pop("image")
@@ -159,3 +159,5 @@ def _count(draft: Draft, instances: int, dynamic: Mapping[str, Any]) -> None:
     else:
         draft.note(f"executor.instances: executors.min and max are {instances}; a larger max lets StreamJob scale.")
     draft.executors.update(min=least, max=most)
+    if dynamic.get("enabled") and not dynamic.get("maxExecutors"):
+        finishing.note_no_limit(draft)

@@ -375,3 +375,32 @@ def test_bounds_of_dynamic_allocation_that_stand_in_settings_are_kept(kind: str)
     assert found["executors"] == {"min": 3, "max": 40}
     assert "sparkConf" not in found["application"]
     assert not any(note.startswith("executor.instances") for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "executors", "told"),
+    [
+        ("sparkConf: {spark.executor.instances: '7'}", 7, False),
+        ("sparkConf: {spark.executor.instances: '7'}, executor: {instances: 3}", 3, True),
+        ("sparkConf: {spark.executor.instances: '3'}, executor: {instances: 3}", 3, False),
+        ("sparkConf: {spark.executor.instances: 'many'}", 1, True),
+    ],
+)
+def test_executors_that_a_setting_asks_for_are_kept_or_told(spec: str, executors: int, told: bool) -> None:
+    """Kubeflow's operator takes the setting where executor.instances is not given: seven became one, unsaid."""
+    result = from_kubeflow(spec)
+    found = yaml.safe_load(result.text)["spec"]
+    assert found["executors"] == {"min": executors, "max": executors}
+    assert "sparkConf" not in found["application"]
+    assert any(note.startswith("sparkConf: spark.executor.instances was") for note in result.notes) == told
+
+
+@pytest.mark.parametrize("kind", ALLOCATED)
+@pytest.mark.parametrize(("most", "told"), [(None, True), ("9", False)])
+def test_dynamic_allocation_without_a_limit_is_told(kind: str, most: str | None, told: bool) -> None:
+    """There it may take any number of executors; here it would have had two for ever, unsaid."""
+    bound = "" if most is None else f", spark.dynamicAllocation.maxExecutors: '{most}'"
+    settings = f"{{spark.dynamicAllocation.enabled: 'true', spark.dynamicAllocation.minExecutors: '2'{bound}}}"
+    result = imported(f"kind: SparkApplication\nmetadata: {{name: a}}\n{ALLOCATED[kind].replace('SETTINGS', settings)}")
+    assert yaml.safe_load(result.text)["spec"]["executors"] == {"min": 2, "max": int(most or 2)}
+    assert any("executors.max is 2: set it" in note for note in result.notes) == told
