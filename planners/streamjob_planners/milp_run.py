@@ -23,7 +23,7 @@ DRAIN_SLACK_RATIO = 1.1
 DIGITS = 6
 """Of a second, that tell two batches apart."""
 GAINED = 3.0
-"""Times all of today's levels, more than which no move gains: the time of levels, and as much for work above the mean."""
+"""Times all of today's levels: more no move gains, be it of the time of levels or of work above the mean."""
 
 
 class LevelRun:

@@ -72,7 +72,7 @@ def test_whole_microseconds_do_not_lift_the_bound_above_the_batch(small_model):
 
 
 def test_moves_that_must_pay_at_once_are_none_that_the_program_cannot_count(small_model):
-    """A move for a second, to be paid for within no batch: some 1e18 whole units a move, all of which added up overflow."""
+    """A move for a second, to be paid for within no batch: some 1e18 whole units each, which overflow added up."""
     batch = BatchShape(
         level=np.zeros(12, dtype=np.int64),
         task_s=np.ones(12),
