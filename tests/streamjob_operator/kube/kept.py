@@ -14,6 +14,7 @@ from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.planning_queue import Asks
 from streamjob_operator.ports import Planning
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Planner
@@ -32,7 +33,10 @@ class Unable:
 
 
 class Kept:
-    """The StreamJob n/orders; `look` is one turn of its keeper. `planned`: of each cycle, whether a person asked."""
+    """The StreamJob n/orders; `look` is one turn of its keeper. `planned`: of each cycle, whether a person asked.
+
+    `asked` says that a person has changed something since the turn began.
+    """
 
     def __init__(self, **spec: Any) -> None:
         self.api: Any = FakeApi()
@@ -40,6 +44,7 @@ class Kept:
         events = Events(self.api)
         self.forgotten: list[tuple[str, str]] = []
         self.planned: list[bool] = []
+        self.asked = False
         self._tools = Tools(
             api=self.api,
             drivers=KubeDrivers(self.api, events),
@@ -52,14 +57,14 @@ class Kept:
         self.spec = {name: value for name, value in (ADOPTING | spec).items() if value is not None}
         self.create()
 
-    def _planning(self, namespace: str, *, asked: bool) -> Planning:
+    def _planning(self, namespace: str, *, asked: Asks) -> Planning:
         assert namespace == "n"
-        self.planned.append(asked)
+        self.planned.append(asked())
         return Unable()
 
     def restart(self) -> None:
         """Another operator takes over."""
-        self.keeper = Keeper(self._tools, "n", "orders")
+        self.keeper = Keeper(self._tools, "n", "orders", lambda: self.asked)
 
     def create(self) -> None:
         """As a person does it; again after its end it is another StreamJob of the same name."""

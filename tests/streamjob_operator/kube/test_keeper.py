@@ -214,6 +214,9 @@ def test_the_plan_of_a_job_that_a_person_has_edited_comes_before_others() -> Non
     kept.annotate(Annotation.REFRESH, "again")
     kept.look()
     assert kept.planned[4:] == [True], "an operator that has just begun knows no edit, but what was not followed yet"
+    kept.asked = True
+    kept.look(60.0)
+    assert kept.planned[5:] == [True], "a person asked after the turn began"
 
 
 def test_cycles_go_on_though_the_clock_was_set_back() -> None:
