@@ -215,7 +215,7 @@ def test_the_plan_of_a_job_that_a_person_has_edited_comes_before_others() -> Non
     kept.look()
     assert kept.planned[4:] == [True], "an operator that has just begun knows no edit, but what was not followed yet"
     kept.asked = True
-    kept.look(60.0)
+    kept.look(120.0)
     assert kept.planned[5:] == [True], "a person asked after the turn began"
 
 
