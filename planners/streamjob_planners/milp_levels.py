@@ -38,6 +38,8 @@ ROOM = 1.5
 """Longest batch that is looked at, over today's: draining may take some."""
 ROUNDING = 1e-9
 """Of a bound: what the solver's floats may be off by."""
+GAINED = 3.0
+"""Times all of today's levels: more no move gains, be it of the time of levels or of work above the mean."""
 DRAIN_WEIGHT = 100
 """Seconds that a second of work off marked nodes is worth."""
 
@@ -90,16 +92,18 @@ def then_share(program: LevelProgram, reached_s: float, *, draining: bool, price
     """Then little work above the mean of each level, at little price.
 
     `reached_s`: what the times may add up to, seconds. `draining`: work off marked nodes comes first. `prices`: what
-    moving each group costs, in seconds of a batch, (n_groups,).
+    moving each group costs, in seconds of a batch, (n_groups,). More than what any move gains counts as that, since
+    whole numbers have an end.
     """
     model, problem, shape = program.model, program.problem, program.shape
+    dearest_s = GAINED * float(ends(shape, problem.model.node_of).level_s.sum())
     model.add(cp_model.LinearExpr.sum(program.times) <= int(np.ceil(reached_s * UNITS)) + shape.n_levels)
     goals = [WEIGHT * time for time in program.times]
     for level, nodes in enumerate(program.work):
         goals += _above_mean(program, level, nodes)
     for group, options in program.moves.items():
         home = problem.model.node_of[group]
-        price = prices[group] * UNITS + 1.0
+        price = min(float(prices[group]), dearest_s) * UNITS + 1.0
         if draining and problem.model.marked[home]:
             price -= DRAIN_WEIGHT * UNITS * max(float(shape.task_s[group]), 1e-3)
         goals += [round(WEIGHT * price) * chosen for _, chosen in options]

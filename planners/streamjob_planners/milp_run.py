@@ -8,7 +8,6 @@ import numpy as np
 
 from streamjob_planners import acceptance, cpsat, drain, measures, milp_levels
 from streamjob_planners.batch.bound import bound_of
-from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.greedy_levels import greedy_levels
 from streamjob_planners.model import Clock, FloatArray, IntArray, Plan
@@ -22,8 +21,6 @@ DRAIN_SLACK_RATIO = 1.1
 """A drain may leave the levels this much longer than the round could make them."""
 DIGITS = 6
 """Of a second, that tell two batches apart."""
-GAINED = 3.0
-"""Times all of today's levels: more no move gains, be it of the time of levels or of work above the mean."""
 
 
 class LevelRun:
@@ -77,9 +74,7 @@ class LevelRun:
         if acceptance.empty_nodes(model).any():
             return np.zeros(model.n_groups)
         batches = max(params.payback_batches, 1e-9) * np.count_nonzero(~model.marked)
-        # No more than what moves could gain: the program's whole numbers have an end.
-        most_s = GAINED * float(ends(self._shape, model.node_of).level_s.sum())
-        prices: FloatArray = np.minimum(model.migration_cost_s / batches, most_s)
+        prices: FloatArray = model.migration_cost_s / batches
         return prices
 
     def _chosen(self, found: list[IntArray]) -> IntArray:

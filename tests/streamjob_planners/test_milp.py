@@ -25,6 +25,17 @@ def _solve(planner, model, **params):
     return plan
 
 
+def _one_level(task_s, n_nodes):
+    """Tasks of one stage, on nodes of one slot."""
+    return BatchShape(
+        level=np.zeros(len(task_s), dtype=np.int64),
+        task_s=np.array(task_s),
+        spread_s=np.zeros(len(task_s)),
+        slots=np.ones(n_nodes, dtype=np.int64),
+        speed=np.ones(n_nodes),
+    )
+
+
 def test_an_optimum_above_zero_is_proved(small_model):
     model = small_model([0, 0, 0, 1], [10.0, 8.0, 5.0, 1.0], n_nodes=2)
     plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model)
@@ -59,13 +70,7 @@ def test_a_marked_node_that_cannot_be_emptied_does_not_hide_what_the_others_do(s
 
 def test_whole_microseconds_do_not_lift_the_bound_above_the_batch(small_model):
     """0.50830309 s at speed 1.5: the next whole microsecond is above what the task takes."""
-    shape = BatchShape(
-        level=np.zeros(1, dtype=np.int64),
-        task_s=np.array([0.50830309]),
-        spread_s=np.zeros(1),
-        slots=np.ones(1, dtype=np.int64),
-        speed=np.array([1.5]),
-    )
+    shape = dataclasses.replace(_one_level([0.50830309], n_nodes=1), speed=np.array([1.5]))
     model = dataclasses.replace(small_model([0], [5.0], n_nodes=1), batch=shape)
     plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model)
     assert 0.3388 < plan.batch_bound_s <= plan.after.batch_s
@@ -73,13 +78,7 @@ def test_whole_microseconds_do_not_lift_the_bound_above_the_batch(small_model):
 
 def test_moves_that_must_pay_at_once_are_none_that_the_program_cannot_count(small_model):
     """A move for a second, to be paid for within no batch: some 1e18 whole units each, which overflow added up."""
-    batch = BatchShape(
-        level=np.zeros(12, dtype=np.int64),
-        task_s=np.ones(12),
-        spread_s=np.zeros(12),
-        slots=np.ones(3, dtype=np.int64),
-        speed=np.ones(3),
-    )
+    batch = _one_level([1.0] * 12, n_nodes=3)
     model = small_model([0] * 6 + [1] * 4 + [2] * 2, [5.0] * 12, n_nodes=3, batch=batch, migration_cost_s=np.ones(12))
     assert _solve(registry.get("milp"), model, payback_batches=0.0, max_iterations=2000).moves == ()
     drained = dataclasses.replace(model, marked=np.arange(3) > 0)
@@ -156,13 +155,7 @@ def test_a_run_limited_by_iterations_does_not_creep_from_solution_to_solution(sm
 
 @pytest.mark.parametrize("objective", list(Objective))
 def test_the_hint_is_the_plan_where_rounding_leaves_the_program_without_a_solution(small_model, monkeypatch, objective):
-    shape = BatchShape(
-        level=np.zeros(4, dtype=np.int64),
-        task_s=np.ones(4),
-        spread_s=np.zeros(4),
-        slots=np.ones(2, dtype=np.int64),
-        speed=np.ones(2),
-    )
+    shape = _one_level([1.0] * 4, n_nodes=2)
     model = dataclasses.replace(small_model([0, 0, 0, 0], [10.0] * 4, n_nodes=2), batch=shape)
 
     def refuse(*_, **__):
@@ -214,13 +207,7 @@ def test_a_budget_can_be_spent_to_the_last_move(small_model, budget):
 
 def test_placements_of_a_model_that_predicts_no_batches_are_not_told_apart_by_seconds(small_model):
     model = small_model([0, 0, 1], [3.0, 2.0, 1.0], n_nodes=2)
-    shape = BatchShape(
-        level=np.zeros(3, dtype=np.int64),
-        task_s=np.array([3.0, 2.0, 1.0]),
-        spread_s=np.zeros(3),
-        slots=np.ones(2, dtype=np.int64),
-        speed=np.ones(2),
-    )
+    shape = _one_level([3.0, 2.0, 1.0], n_nodes=2)
     params = PlanParams(deadline_s=10.0)
     guess = HoldPlanner().solve(model, params, np.random.default_rng(1), lambda: 0.0)
     run = milp_run.LevelRun(compile_problem(model, params), shape, guess, 1, lambda: 0.0, 0.0)
