@@ -126,15 +126,13 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     finishing.main_class(draft)
     draft.under("restart").setdefault("policy", "Never")
     limits = ((source.get(_TOLERATIONS) or {}).get("instanceConfig")) or {}
-    settings = draft.application.get("sparkConf", {})
     dynamic = finishing.allocation(draft)
-    stated = int(settings.get("spark.executor.instances", limits.get("minExecutors") or 2))
+    stated = finishing.stated_executors(draft)
+    if stated is None:
+        stated = limits.get("minExecutors") or 2
     least = max(1, limits.get("minExecutors") or (dynamic.get("minExecutors", 1) if dynamic else stated))
-    most = limits.get("maxExecutors") or dynamic.get("maxExecutors") or stated
-    draft.executors.update(min=least, max=max(least, most))
-    if dynamic and not (limits.get("maxExecutors") or dynamic.get("maxExecutors")):
-        finishing.note_no_limit(draft)
-    settings.pop("spark.executor.instances", None)
+    most = limits.get("maxExecutors") or dynamic.get("maxExecutors")
+    finishing.bound_executors(draft, least, most, stated, allocated=bool(dynamic))
 
 
 def _main_jar(draft: Draft) -> None:

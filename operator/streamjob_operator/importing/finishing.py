@@ -109,12 +109,18 @@ def stated_executors(draft: Draft) -> int | None:
     return int(value) if value.isdecimal() else None
 
 
-def note_no_limit(draft: Draft) -> None:
-    """Of Spark's dynamic allocation without an upper bound; a StreamJob always has one."""
-    draft.note(
-        "dynamicAllocation.maxExecutors: nothing given, which is no limit there; executors.max is "
-        f"{draft.executors['max']}: set it to the most that the job may have."
-    )
+def bound_executors(draft: Draft, least: int, most: int | None, stated: int, *, allocated: bool) -> None:
+    """Bounds of the executors: `most` where it is given, else as many as are `stated`.
+
+    Spark's dynamic allocation, where the source has it (`allocated`), may go without an upper bound; a StreamJob always
+    has one.
+    """
+    draft.executors.update(min=least, max=max(least, most or stated))
+    if allocated and not most:
+        draft.note(
+            "dynamicAllocation.maxExecutors: nothing given, which is no limit there; executors.max is "
+            f"{draft.executors['max']}: set it to the most that the job may have."
+        )
 
 
 def main_class(draft: Draft) -> None:
@@ -160,5 +166,5 @@ def _executors(draft: Draft, key: str, value: str) -> None:
     least, most = draft.executors["min"], draft.executors["max"]
     if not value.isdecimal():
         draft.note(f"sparkConf: {key} was '{value}', which is no number, and was left out.")
-    elif int(value) != least:
+    elif int(value) not in (least, most):
         draft.note(f"sparkConf: {key} was '{value}' and was left out: spec.executors says {least} to {most}.")

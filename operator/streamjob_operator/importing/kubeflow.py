@@ -152,12 +152,9 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
 
 
 def _count(draft: Draft, instances: int, dynamic: Mapping[str, Any]) -> None:
-    least = most = instances
     if dynamic.get("enabled"):
         least = max(1, dynamic.get("minExecutors") or 1)
-        most = max(least, dynamic.get("maxExecutors") or instances)
-    else:
-        draft.note(f"executor.instances: executors.min and max are {instances}; a larger max lets StreamJob scale.")
-    draft.executors.update(min=least, max=most)
-    if dynamic.get("enabled") and not dynamic.get("maxExecutors"):
-        finishing.note_no_limit(draft)
+        finishing.bound_executors(draft, least, dynamic.get("maxExecutors"), instances, allocated=True)
+        return
+    draft.note(f"executor.instances: executors.min and max are {instances}; a larger max lets StreamJob scale.")
+    finishing.bound_executors(draft, instances, None, instances, allocated=False)

@@ -395,6 +395,18 @@ def test_executors_that_a_setting_asks_for_are_kept_or_told(spec: str, executors
     assert any(note.startswith("sparkConf: spark.executor.instances was") for note in result.notes) == told
 
 
+@pytest.mark.parametrize(
+    ("value", "executors", "told"),
+    [("7", {"min": 7, "max": 7}, False), ("many", {"min": 2, "max": 2}, True), ("0", {"min": 1, "max": 1}, True)],
+)
+def test_apaches_setting_is_read_as_kubeflows(value: str, executors: dict[str, int], told: bool) -> None:
+    """What is no number was put down to the API server, which takes any text there."""
+    text = ALLOCATED["apache"].replace("SETTINGS", f"{{spark.executor.instances: '{value}'}}")
+    result = imported(f"kind: SparkApplication\nmetadata: {{name: a}}\n{text}")
+    assert yaml.safe_load(result.text)["spec"]["executors"] == executors
+    assert any(note.startswith("sparkConf: spark.executor.instances was") for note in result.notes) == told
+
+
 @pytest.mark.parametrize("kind", ALLOCATED)
 @pytest.mark.parametrize(("most", "told"), [(None, True), ("9", False)])
 def test_dynamic_allocation_without_a_limit_is_told(kind: str, most: str | None, told: bool) -> None:
