@@ -10,8 +10,6 @@ from typing import Generic, TypeVar
 from streamjob_operator.places import Places
 
 W = TypeVar("W")
-
-
 Asks = Callable[[], bool]
 """Whether a person waits for what is planned, who may come at any moment; from any thread."""
 

@@ -26,14 +26,7 @@ VALID: dict[str, Any] = {
         "metrics": {"prometheus": {"url": "http://prometheus:9090"}},
     },
 }
-WHITE = [chr(one) for one in range(0x20, 0x3002) if chr(one).isspace()] + [
-    "\t",
-    "\x0b",
-    "\x1c",
-    "\x1f",
-    "\u200b",
-    "\ufeff",
-]
+WHITE = [*filter(str.isspace, map(chr, range(0x3001))), "\u200b", "\ufeff"]
 """All that Python takes for white space, and two that look like it."""
 BAD_REQUEST, UNPROCESSABLE = 400, 422
 WINDOW = "scaling.windows.0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 
@@ -121,7 +122,7 @@ def test_who_wait_agree_whose_turn_it_is_while_a_person_asks() -> None:
     askers = Askers(1)
     askers.ask("a-1", *(f"a-{number}" for number in range(2, 9)))
     assert askers.until(1) == ["a-1"]
-    calls = iter(range(1000))
+    calls = itertools.count()
     for one in askers.queue._waiting:  # says yes to some of the times that it is asked, as if people came and went
         one.asks = lambda: next(calls) % 3 == 1
     for count in range(2, 9):

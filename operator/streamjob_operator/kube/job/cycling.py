@@ -26,7 +26,7 @@ from streamjob_operator.kube.partition_map.memory import Recalled, StatusMemory
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import silence
-from streamjob_operator.planning_queue import Asks, nobody
+from streamjob_operator.planning_queue import Asks
 from streamjob_operator.ports import Planning, Ports
 from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
@@ -94,7 +94,7 @@ class Cycling:
         waits = (reading.document.get("status") or {}).get("lastCycle") and not asked
         return next_s(due_s, reading.uid, period_s) if waits else due_s
 
-    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write, *, asked: Asks = nobody) -> bool:
+    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write, *, asked: Asks) -> bool:
         """One cycle; whether it acted. It starts from what is `known`.
 
         `write` is given the facts with what the cycle found; it may raise what it likes. A person who has `asked` for

@@ -12,6 +12,7 @@ from streamjob_operator.kube.job.drivers import Drivers
 from streamjob_operator.kube.job.quotas import Quotas
 from streamjob_operator.kube.metrics.sources import Shared
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.planning_queue import Asks
 from streamjob_operator.ports import Planning, Reporter
 from streamjob_operator.spec import StreamJob
 
@@ -27,7 +28,7 @@ def _nothing(_namespace: str, _name: str) -> None:
 class PlanningOf(Protocol):
     """Planning as a job of one namespace has it."""
 
-    def __call__(self, namespace: str, *, asked: Callable[[], bool]) -> Planning:
+    def __call__(self, namespace: str, *, asked: Asks) -> Planning:
         """What a person has `asked` for, by the moment when a process is free, comes before the namespace's other
         plans."""
 

@@ -126,7 +126,7 @@ class Jobs:
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
     def asked(self, namespace: str, name: str) -> bool:
-        """Whether a person has changed something since its last turn began or ended; from any thread."""
+        """Whether a person has changed something, until a turn that began after it is over; from any thread."""
         return (namespace, name) in self._asked
 
     async def stop(self) -> None:
@@ -220,7 +220,7 @@ class Jobs:
         task.add_done_callback(self._left.discard)
 
     async def _in(self, pool: FairPool, key: Key, turn: Callable[[], Rest]) -> Rest:
-        return await pool.run(turn, key, asked=key in self._asked)
+        return await pool.run(turn, key, asked=self.asked(*key))
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:
